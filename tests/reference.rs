@@ -4,7 +4,8 @@
 //!     UPDATE_REFERENCE=1 cargo test --test reference
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Once;
 
 use pi_workflows::definition::schema::{
     BUDGET_FIELDS, CHECK_FIELDS, ENTRY_FIELDS, Field, INPUT_FIELDS, Kind, LIMITS_FIELDS, NOTIFY_FIELDS, Needed,
@@ -17,32 +18,72 @@ use pi_workflows::text::{
     DEFAULT_NOT_DONE_REMINDER, DEFAULT_STOP_MESSAGE, DefaultRole,
 };
 
+const REFERENCE: &str = "docs/reference.md";
+const SKILL: &str = "skills/workflow-authoring/SKILL.md";
+
 #[test]
 fn the_tables_of_the_reference_are_up_to_date() {
-    are_up_to_date(
-        "docs/reference.md",
-        &[
-            ("workflow fields", fields(Workflow::FIELDS, "")),
-            ("entry fields", fields(&ENTRY_FIELDS, "phases[].")),
-            ("autoContinue fields", fields(AutoContinue::FIELDS, "autoContinue.")),
-            ("input fields", fields(&INPUT_FIELDS, "inputs.NAME.")),
-            ("budget fields", fields(&BUDGET_FIELDS, "budget.")),
-            ("phase fields", fields(Phase::FIELDS, "")),
-            ("output fields", fields(&OUTPUT_FIELDS, "outputs.NAME.")),
-            ("limits fields", fields(&LIMITS_FIELDS, "")),
-            ("notify fields", fields(&NOTIFY_FIELDS, "")),
-            ("tools fields", fields(&TOOLS_FIELDS, "tools.")),
-            ("tests fields", fields(&TESTS_FIELDS, "tests.")),
-            ("check fields", fields(&CHECK_FIELDS, "gate[].")),
-            ("variables of programs", variables_of_programs()),
-            ("variables", variables()),
-            ("default texts", default_texts()),
-        ],
-    );
+    is_up_to_date(REFERENCE);
 }
 
 #[test]
 fn the_tables_of_the_skill_are_up_to_date() {
+    is_up_to_date(SKILL);
+}
+
+#[track_caller]
+fn is_up_to_date(page: &str) {
+    assert_eq!(read(page), generated(page), "run UPDATE_REFERENCE=1 cargo test --test reference");
+}
+
+/// Returns a page. With `UPDATE_REFERENCE` every test reads the pages behind the update.
+fn read(page: &str) -> String {
+    static UPDATE: Once = Once::new();
+    UPDATE.call_once(|| {
+        for page in [REFERENCE, SKILL].into_iter().filter(|_| std::env::var_os("UPDATE_REFERENCE").is_some()) {
+            std::fs::write(path(page), generated(page)).unwrap();
+        }
+    });
+    std::fs::read_to_string(path(page)).unwrap()
+}
+
+fn path(page: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(page)
+}
+
+/// Returns a page with its marked parts generated.
+fn generated(page: &str) -> String {
+    let mut text = std::fs::read_to_string(path(page)).unwrap();
+    for (name, content) in if page == SKILL { tables_of_skill() } else { tables_of_reference() } {
+        let (begin, end) = (format!("<!-- {name} -->\n"), "<!-- end -->");
+        let start = text.find(&begin).unwrap_or_else(|| panic!("no {name}")) + begin.len();
+        let length = text[start..].find(end).unwrap();
+        text.replace_range(start..start + length, &format!("\n{content}\n"));
+    }
+    text
+}
+
+fn tables_of_reference() -> Vec<(&'static str, String)> {
+    vec![
+        ("workflow fields", fields(Workflow::FIELDS, "")),
+        ("entry fields", fields(&ENTRY_FIELDS, "phases[].")),
+        ("autoContinue fields", fields(AutoContinue::FIELDS, "autoContinue.")),
+        ("input fields", fields(&INPUT_FIELDS, "inputs.NAME.")),
+        ("budget fields", fields(&BUDGET_FIELDS, "budget.")),
+        ("phase fields", fields(Phase::FIELDS, "")),
+        ("output fields", fields(&OUTPUT_FIELDS, "outputs.NAME.")),
+        ("limits fields", fields(&LIMITS_FIELDS, "")),
+        ("notify fields", fields(&NOTIFY_FIELDS, "")),
+        ("tools fields", fields(&TOOLS_FIELDS, "tools.")),
+        ("tests fields", fields(&TESTS_FIELDS, "tests.")),
+        ("check fields", fields(&CHECK_FIELDS, "gate[].")),
+        ("variables of programs", variables_of_programs()),
+        ("variables", variables()),
+        ("default texts", default_texts()),
+    ]
+}
+
+fn tables_of_skill() -> Vec<(&'static str, String)> {
     let of_workflow = fields(Workflow::FIELDS, "")
         + &rows(&ENTRY_FIELDS, "phases[].")
         + &rows(&INPUT_FIELDS, "inputs.NAME.")
@@ -52,35 +93,12 @@ fn the_tables_of_the_skill_are_up_to_date() {
         + &rows(&OUTPUT_FIELDS, "outputs.NAME.")
         + &rows(&TOOLS_FIELDS, "tools.")
         + &rows(&TESTS_FIELDS, "tests.");
-    are_up_to_date(
-        SKILL,
-        &[
-            ("workflow fields", of_workflow),
-            ("phase fields", of_phase),
-            ("check fields", fields(&CHECK_FIELDS, "")),
-            ("variables of fields", variables_of_fields()),
-        ],
-    );
-}
-
-const SKILL: &str = "skills/workflow-authoring/SKILL.md";
-
-/// Compares the marked parts of a page with the generated content, or updates them.
-#[track_caller]
-fn are_up_to_date(page: &str, parts: &[(&str, String)]) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(page);
-    let there = std::fs::read_to_string(&path).unwrap();
-    let mut text = there.clone();
-    for (name, content) in parts {
-        let (begin, end) = (format!("<!-- {name} -->\n"), "<!-- end -->");
-        let start = text.find(&begin).unwrap_or_else(|| panic!("no {name}")) + begin.len();
-        let length = text[start..].find(end).unwrap();
-        text.replace_range(start..start + length, &format!("\n{content}\n"));
-    }
-    if std::env::var_os("UPDATE_REFERENCE").is_some() {
-        return std::fs::write(&path, &text).unwrap();
-    }
-    assert_eq!(there, text, "run UPDATE_REFERENCE=1 cargo test --test reference");
+    vec![
+        ("workflow fields", of_workflow),
+        ("phase fields", of_phase),
+        ("check fields", fields(&CHECK_FIELDS, "")),
+        ("variables of fields", variables_of_fields()),
+    ]
 }
 
 fn fields(fields: &[Field], prefix: &str) -> String {
@@ -91,7 +109,6 @@ fn rows(fields: &[Field], prefix: &str) -> String {
     let row = |field: &Field| {
         let default = match field.needed {
             Needed::Always => "required",
-            Needed::ToStart => "required, but not with `show: workflows`",
             Needed::Not => field.default,
         };
         format!("| `{prefix}{}` | {} | {default} | {} |\n", field.name, value(field), field.about)
@@ -237,8 +254,7 @@ fn the_defaults_are_those_of_the_code() {
 
 #[test]
 fn the_skill_names_every_field_and_variable() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(SKILL);
-    let skill = std::fs::read_to_string(path).unwrap();
+    let skill = read(SKILL);
     let names = [
         Workflow::FIELDS,
         &ENTRY_FIELDS,
@@ -275,7 +291,7 @@ fn the_skill_names_every_field_and_variable() {
 #[test]
 fn the_messages_of_the_reference_are_those_of_the_code() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let page = std::fs::read_to_string(root.join("docs/reference.md")).unwrap();
+    let page = read(REFERENCE);
     let code = code_of_diagnostics(root);
     let tables = page.split_once("\n### Errors\n").unwrap().1;
     let messages: Vec<&str> = tables.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next()).collect();
@@ -298,7 +314,7 @@ fn code_of_diagnostics(root: &Path) -> String {
 #[test]
 fn the_messages_of_the_code_are_in_the_reference() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let page = std::fs::read_to_string(root.join("docs/reference.md")).unwrap();
+    let page = read(REFERENCE);
     let code = code_of_diagnostics(root);
     let tables = page.split_once("\n### Errors\n").unwrap().1;
     let cells = tables.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next());

@@ -54,7 +54,6 @@ fn of_workflow(workflow: &Workflow, library: &Library) {
         match &entry.kind {
             EntryKind::Phase(phase) => {
                 assert!(!phase.id.trim().is_empty() && !phase.name.trim().is_empty());
-                assert!(!phase.emoji.trim().is_empty());
                 assert_eq!(phase.instructions.trim().is_empty(), !phase.is_of_agent());
             }
             EntryKind::Workflow { key, .. } => {

@@ -1,47 +1,27 @@
 //! The files of a new workflow.
 
+use super::model::is_command_name;
+
 /// Returns the files of a new workflow: path in its folder, and text. The workflow runs without changes.
 ///
 /// # Errors
 ///
 /// If the name is not a command name: ASCII letters, digits, `_` and `-`.
 pub fn skeleton(name: &str) -> Result<[(&'static str, String); 3], String> {
-    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
-    if name.is_empty() || !name.bytes().all(is_part) {
+    if !is_command_name(name) {
         return Err(format!("A name may have letters, digits, `_` and `-` only, but is \"{name}\"."));
     }
-    let words: Vec<String> = name.split(['-', '_']).filter(|word| !word.is_empty()).map(capital).collect();
-    let title = if words.is_empty() { name.to_owned() } else { words.join(" ") };
-    Ok([
-        ("workflow.yaml", WORKFLOW.replace("TITLE", &title).replace("COMMAND", name)),
-        ("plan.md", PLAN.to_owned()),
-        ("do.md", DO.to_owned()),
-    ])
+    Ok([("workflow.yaml", WORKFLOW.to_owned()), ("plan.md", PLAN.to_owned()), ("do.md", DO.to_owned())])
 }
 
-fn capital(word: &str) -> String {
-    let mut word = word.to_owned();
-    if let Some(first) = word.get_mut(..1) {
-        first.make_ascii_uppercase();
-    }
-    word
-}
-
-const WORKFLOW: &str = "name: \"TITLE\"
-commandName: \"COMMAND\"
-description: Plan first, then do it.
-initialMessage: \"Work on this, one phase at a time: {description}\"
+const WORKFLOW: &str = "description: Plan first, then do it.
 phases:
   - plan.md
   - do.md
 ";
 
 const PLAN: &str = "---
-id: plan
-name: Plan
-emoji: \"📝\"
-tools:
-  blacklist: [edit, write]
+write: [] # look only: neither tools nor commands can change a file
 ---
 
 Find out what has to be done for: {description}
@@ -51,13 +31,7 @@ Read what it touches. Change nothing yet.
 This phase is over when you have written down the steps, and the command that shows that they worked.
 ";
 
-const DO: &str = "---
-id: do
-name: Do
-emoji: \"🔨\"
----
-
-Follow the plan for: {description}
+const DO: &str = "Follow the plan for: {description}
 
 Take one step at a time. At the end run the command that shows that it worked, and say what it said.
 ";
@@ -71,7 +45,7 @@ mod tests {
     #[test]
     fn a_skeleton_checks_clean() {
         for (name, title) in [("ship-it", "Ship It"), ("7", "7"), ("_-", "_-"), ("null", "Null")] {
-            let mut files = Files::default();
+            let mut files = Files { tools: vec!["edit", "write", "bash"], ..Files::default() };
             for (path, text) in skeleton(name).unwrap() {
                 files.global.insert(format!("{name}/{path}"), text);
             }

@@ -167,16 +167,35 @@ fn all_diagnostics_of_a_file_are_told_with_their_places() {
 }
 
 #[test]
+fn texts_have_defaults() {
+    let (library, diagnostics) = load(&[
+        ("fix-it/workflow.yaml", "phases: [01-look.md, ../x/do it.md]\n"),
+        ("fix-it/01-look.md", "Look.\n"),
+        ("x/do it.md", "---\nname: Do\n---\nDo it.\n"),
+        ("part/workflow.yaml", "show: workflows\nphases: [a.md]\n"),
+        ("part/a.md", "---\nid: first_one\n---\nDo it.\n"),
+    ]);
+    assert_eq!(diagnostics, [""; 0]);
+    let texts = |key: &str| {
+        let workflow = library.get(key).unwrap();
+        let phases = workflow.own_phases().map(|phase| [&*phase.id, &phase.name, &phase.emoji].join("|"));
+        let own = [&*workflow.name, &workflow.command_name, &workflow.initial_message].join("|");
+        [vec![own], phases.collect()].concat()
+    };
+    assert_eq!(texts("fix-it"), ["Fix It|fix-it|{description}", "01-look|01 Look|", "do it|Do|"]);
+    assert_eq!(texts("part"), ["Part||{description}", "first_one|First One|"]);
+    assert!(library.by_command_name("fix-it").is_some());
+}
+
+#[test]
 fn what_is_no_workflow_file_is_told() {
     refused("- a\n", &["~/workflows/w/workflow.yaml:1:1: expected a mapping of fields to values, found a list"]);
-    refused("", &["~/workflows/w/workflow.yaml:1:1: expected a mapping of fields to values, found an empty value"]);
-    refused("name: 'x\n", &["~/workflows/w/workflow.yaml:1:9: not valid YAML: found unexpected end of stream"]);
+    refused("", &["~/workflows/w/workflow.yaml:1:1: missing field `phases`"]);
+    refused("name: 'x\n", &["~/workflows/w/workflow.yaml:1:7: not valid YAML: found unexpected end of stream"]);
     refused("name: x\nname: y\n", &["~/workflows/w/workflow.yaml:2:1: duplicate key `name`"]);
     refused(
         "name: W\ncommandName: w\ninitialMessage: Go\n",
-        &[
-            "~/workflows/w/workflow.yaml:1:1: missing field `phases`: a workflow needs `name`, `commandName`, `initialMessage` and `phases`",
-        ],
+        &["~/workflows/w/workflow.yaml:1:1: missing field `phases`"],
     );
     refused(
         "name: W\ncommandName: w\ninitialMessage: Go\nphases: []\n",
@@ -208,17 +227,17 @@ fn a_phase_file_that_is_not_there_is_told_where_it_is_named() {
 
 #[test]
 fn all_diagnostics_of_a_phase_file_are_told() {
-    phase_refused("Do it.", &["~/workflows/w/a.md:1:1: missing front matter"]);
-    phase_refused(
-        "---\nid: a\nname: A\nemoji: '*'\n---\n \n",
-        &["~/workflows/w/a.md:5:1: missing instructions below the front matter"],
-    );
+    let write = "`write` is not read: it is part of the text of the phase";
+    for (text, line) in
+        [("write: []\nDo it.", 1), ("\n---\nwrite: []\n---\nDo it.", 3), ("--\nwrite: []\n--\nDo it.", 2)]
+    {
+        phase_refused(text, &[&format!("~/workflows/w/a.md:{line}:1: {write}")]);
+    }
+    phase_refused("---\nid: a\nname: A\nemoji: '*'\n---\n \n", &["~/workflows/w/a.md:5:1: missing instructions"]);
     phase_refused(
         "---\nid: 7\nemoji: ''\ntools: [edit]\n---\nDo",
         &[
-            "~/workflows/w/a.md:2:1: missing field `name`: a phase needs `id`, `name` and `emoji`",
             "~/workflows/w/a.md:2:5: `id`: expected a string, found a number",
-            "~/workflows/w/a.md:3:8: `emoji` must not be empty",
             "~/workflows/w/a.md:4:8: `tools`: expected a mapping, found a list",
         ],
     );
@@ -232,7 +251,7 @@ fn all_diagnostics_of_a_phase_file_are_told() {
     );
     phase_refused(
         &PHASE.replace("id: a", "id: [a"),
-        &["~/workflows/w/a.md:3:5: not valid YAML: did not find expected ',' or ']'"],
+        &["~/workflows/w/a.md:2:5: not valid YAML: did not find expected ',' or ']'"],
     );
 }
 

@@ -865,7 +865,7 @@ fn a_run_whose_files_are_gone_waits_for_the_user() {
 fn diagnostics_are_told_once_until_they_change() {
     let mut session = Session::new(&[("flat", &["a"])]);
     session.files.global.insert("bad/workflow.yaml".into(), "name: 7\n".into());
-    let told = notice(Level::Error, "~/workflows/bad/workflow.yaml: 4 errors: /workflow :check");
+    let told = notice(Level::Error, "~/workflows/bad/workflow.yaml: 2 errors: /workflow :check");
     assert_eq!(session.on(Event::Session { stored: None, in_view: None, facts: Facts::default() }).effects[..1], told);
     assert_eq!(
         session.on(Event::Session { stored: None, in_view: None, facts: Facts::default() }).effects,

@@ -1,6 +1,6 @@
 //! Summaries: texts that a phase hands over to later phases.
 
-use crate::definition::{Phase, short, trim};
+use crate::definition::{Phase, short, trim, with_emoji};
 
 use super::{outputs::MAX_NAME, path::PhasePath, state::RunState, visit::Summary};
 
@@ -20,7 +20,7 @@ impl RunState {
         let mut new = self.clone();
         let summary = Summary {
             id: phase.id.clone(),
-            name: format!("{} {}", short(&phase.emoji, MAX_NAME), short(&phase.name, MAX_NAME)),
+            name: with_emoji(&short(&phase.emoji, MAX_NAME), &short(&phase.name, MAX_NAME)),
             text: cut(trim(text), MAX_SUMMARY),
             step: self.global_step_count,
         };

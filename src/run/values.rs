@@ -6,6 +6,7 @@ use crate::sorted::Map;
 
 use crate::definition::{
     Condition, EntryKind, Gate, Given, Input, Library, PathVariable, Phase, ValueName, ValueType, Workflow, short,
+    with_emoji,
 };
 
 use super::outputs::{HandedOutputs, MAX_NAME, MAX_OUTPUTS, OutputValue, Outputs};
@@ -173,7 +174,7 @@ impl RunState {
         if values.is_empty() {
             return new;
         }
-        let name = format!("{} {}", short(&phase.emoji, MAX_NAME), short(&phase.name, MAX_NAME));
+        let name = with_emoji(&short(&phase.emoji, MAX_NAME), &short(&phase.name, MAX_NAME));
         let handed = HandedOutputs { name, step: self.global_step_count, values, is_hidden: false };
         new.progress.outputs.insert(self.current_path.key(), handed);
         new

@@ -83,7 +83,7 @@ pub fn context_prompt(active: &Active, role: DefaultRole) -> String {
         String::new(),
         format!("**Task:** {}", task(active.state)),
         format!("**Task ID:** {}", active.state.task_id),
-        format!("**Current Phase:** {} {}", phase.emoji, phase.name),
+        format!("**Current Phase:** {}", phase.title()),
         format!("**Progress:** Step {} {position}", active.state.global_step_count),
     ];
     let values = inputs(active, active.state.current_path.len());
@@ -181,8 +181,7 @@ fn shorten(text: &mut String, limit: usize) {
 }
 
 fn path(active: &Active) -> String {
-    let phase = active.phase;
-    format!("[Workflow path: {} ▸ {} {}]", active.breadcrumb().join(" > "), phase.emoji, phase.name)
+    format!("[Workflow path: {} ▸ {}]", active.breadcrumb().join(" > "), active.phase.title())
 }
 
 fn hand_over_line(required: bool) -> String {

@@ -342,10 +342,10 @@ fn evidence_lines_where(state: &RunState, library: &Library, is_shown: impl Fn(&
     let lines = visits.flat_map(|(key, visit)| {
         let phase = phase_at(key, library);
         let skipped = phase.filter(|phase| visit.skipped && phase.gate.is_some());
-        let name = phase.map_or(String::new(), |phase| format!("{} {}: ", phase.emoji, phase.name));
+        let name = phase.map_or(String::new(), |phase| format!("{}: ", phase.title()));
         let checks = visit.evidence.iter().filter(move |check| is_shown(check));
         let checks = checks.map(move |check| format!("- {name}{}", evidence_line(check)));
-        checks.chain(skipped.map(|phase| format!("- {} {}: ⤼ skipped", phase.emoji, phase.name)))
+        checks.chain(skipped.map(|phase| format!("- {}: ⤼ skipped", phase.title())))
     });
     lines.collect()
 }

@@ -91,7 +91,7 @@ fn outcomes_note(outcomes: &[Outcome], id: &str, scope: &Workflow, library: &Lib
         let back = if to.is_some_and(|to| to <= index) { "back to " } else { "" };
         match (target, entry) {
             (Target::Loop | Target::Entry(_), Some(to)) => {
-                format!("{back}{} {}", to.emoji, to.name)
+                format!("{back}{}", to.title())
             }
             (target, _) => target.word().to_owned(),
         }
@@ -476,7 +476,7 @@ impl<'a> Chart<'a> {
     fn phase(&mut self, phase: &Phase, scope: &Workflow) {
         self.phases += 1;
         let node = format!("p{}", self.phases);
-        self.line(&format!("{node}[{}]", label(&format!("{} {}", phase.emoji, phase.name))));
+        self.line(&format!("{node}[{}]", label(&phase.title())));
         let notes = [
             tool_note(phase),
             step_note(phase),
@@ -548,8 +548,7 @@ impl Boxes<'_> {
             match &entry.kind {
                 EntryKind::Phase(phase) => {
                     self.phases += 1;
-                    let name = format!("{} {}", phase.emoji, phase.name);
-                    lines.extend(noted(&name, phase, workflow, self.library, "   "));
+                    lines.extend(noted(&phase.title(), phase, workflow, self.library, "   "));
                     lines.extend(notes.map(|note| format!("   {note}")));
                     if loops_from == Some(index) && index + 1 < workflow.phases.len() {
                         lines.push(LOOP.to_owned());

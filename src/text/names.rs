@@ -1,6 +1,6 @@
 //! Names and tasks shortened to one line, for the status bar, notices and questions.
 
-use crate::definition::{Phase, Workflow, short};
+use crate::definition::{Phase, Workflow, short, with_emoji};
 
 /// Maximum length of a name, in characters.
 const MAX_NAME: usize = 100;
@@ -19,5 +19,5 @@ pub fn origin(workflow: &Workflow) -> String {
 }
 
 pub fn phase_title(phase: &Phase) -> String {
-    format!("{} {}", short_name(&phase.emoji), short_name(&phase.name))
+    with_emoji(&short_name(&phase.emoji), &short_name(&phase.name))
 }

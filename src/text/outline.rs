@@ -63,10 +63,7 @@ pub(super) fn name(at: &NumberedPhase) -> String {
         name.push_str(scope);
         name.push_str(" > ");
     }
-    name.push_str(&at.phase.emoji);
-    name.push(' ');
-    name.push_str(&at.phase.name);
-    name
+    name + &at.phase.title()
 }
 
 #[cfg(test)]

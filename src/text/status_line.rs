@@ -54,7 +54,7 @@ pub(super) fn place(state: &RunState, library: &Library) -> Option<String> {
         let phases = &library.get(&segment.workflow_key)?.phases;
         let entry = phases.get(segment.phase_index)?;
         line.push_str(" > ");
-        if let Some(phase) = library.phase_at(entry) {
+        if let Some(phase) = library.phase_at(entry).filter(|phase| !phase.emoji.is_empty()) {
             line.push_str(&short_name(&phase.emoji));
             line.push(' ');
         }

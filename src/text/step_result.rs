@@ -37,7 +37,7 @@ pub fn advanced(before: &Active, after: &Active, outcome: Option<&str>) -> Strin
     };
     let verb = outcome.map_or(verb.clone(), |outcome| format!("{verb} with `{outcome}`"));
     let (phase, current) = (before.phase, after.phase);
-    let mut text = format!("✓ {verb}: {} → {} {}\n", phase.name, current.emoji, current.name);
+    let mut text = format!("✓ {verb}: {} → {}\n", phase.name, current.title());
     text.extend(passed_over(after.state).map(|line| format!("{line}\n")));
     text.push_str(&format!("\n{}\n\n", position(after)));
     text
@@ -102,15 +102,14 @@ pub fn done(before: &Active, outcome: Option<&str>, after: &RunState) -> String 
 
 /// Returns the result of a `loop` of the scope with this name. The context prompt of the first phase follows.
 pub fn looped(scope: &str, after: &Active) -> String {
-    format!("🔄 Looped '{scope}' back to: {} {}\n\n", after.phase.emoji, after.phase.name)
+    format!("🔄 Looped '{scope}' back to: {}\n\n", after.phase.title())
 }
 
 /// Returns the refusal of a `next` without the summary that the phase requires.
 pub fn summary_missing(active: &Active) -> String {
     format!(
-        "⚠️ The phase {} {} cannot be left without a summary: what this phase found or did, as far as later phases must know it.{}",
-        active.phase.emoji,
-        active.phase.name,
+        "⚠️ The phase {} cannot be left without a summary: what this phase found or did, as far as later phases must know it.{}",
+        active.phase.title(),
         call_again(active)
     )
 }
@@ -132,16 +131,16 @@ pub fn unknown_action(active: Option<&Active>) -> String {
 /// Returns the result of a call that refers to a phase the run has already left.
 pub fn outdated(now: &Active) -> String {
     format!(
-        "The user has moved the workflow meanwhile; this call had no effect. The current phase is {} {}. Its instructions follow.",
-        now.phase.emoji, now.phase.name,
+        "The user has moved the workflow meanwhile; this call had no effect. The current phase is {}. Its instructions follow.",
+        now.phase.title(),
     )
 }
 
 /// Returns the result of a call after a nested call that moved the run in the same answer of the model.
 pub fn outdated_in_script(now: &Active) -> String {
     format!(
-        "The workflow has moved already, by a call that another tool made; this call had no effect. The current phase is {} {}. {PROMPT_FOLLOWS}",
-        now.phase.emoji, now.phase.name,
+        "The workflow has moved already, by a call that another tool made; this call had no effect. The current phase is {}. {PROMPT_FOLLOWS}",
+        now.phase.title(),
     )
 }
 
@@ -155,7 +154,7 @@ pub fn status(active: &Active) -> String {
     let active = &active.with(&seen);
     let state = active.state;
     let phase = active.phase;
-    let mut progress = format!("{} {}", phase.emoji, phase.name);
+    let mut progress = phase.title();
     if !active.is_whole_branch() {
         progress.push_str(&format!(" [{}/{}]", active.index + 1, active.scope.phases.len()));
     }

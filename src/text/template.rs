@@ -29,7 +29,8 @@ pub(super) fn resolve_with<'a>(template: &str, value_of: impl Fn(&str) -> Option
         rest = match value {
             Some((value, behind)) => {
                 resolved.push_str(&value);
-                behind
+                // A phase without an emoji has no blank before its name.
+                behind.strip_prefix(' ').filter(|_| value.is_empty() && name.ends_with("Emoji")).unwrap_or(behind)
             }
             None => {
                 resolved.push('{');
@@ -48,6 +49,16 @@ fn is_name(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_emoji_leaves_no_blank() {
+        let resolved = |emoji: &str| {
+            let variables = [("phaseEmoji", emoji.to_owned().into()), ("phaseName", "".into()), ("id", "a".into())];
+            resolve("in {phaseEmoji} {id}. {phaseName} {phaseEmoji}", &variables)
+        };
+        assert_eq!(resolved("*"), "in * a.  *");
+        assert_eq!(resolved(""), "in a.  ");
+    }
 
     #[test]
     fn known_variables_are_replaced_once_and_others_stay() {

@@ -64,17 +64,17 @@ function write(folder, files) {
 const INVALID = {
   ...FLOW,
   ...PART,
-  "flow/look.md": "---\nid: look\nname: Look\n---\nLook at {descripton}, 100%.\n",
+  "flow/look.md": "---\nid: look\nname:\n---\nLook at {descripton}, 100%.\n",
 };
 
 test("check shows every diagnostic, and fails if one is an error", (t) => {
   const { run } = place(t, INVALID);
   assert.deepEqual(run(["check"]), {
     status: 1,
-    stdout: `.pi/workflows/flow/look.md:2:1: error: missing field \`emoji\`: a phase needs \`id\`, \`name\` and \`emoji\`
-  2 | id: look
-    | ^^^^^^^^
-  help: add a line such as \`emoji: "🔹"\`, a sign for the status line
+    stdout: `.pi/workflows/flow/look.md:3:1: error: \`name\` has no value
+  3 | name:
+    | ^^^^
+  help: write a value, or remove the key
 
 .pi/workflows/flow/look.md:5:9: warning: unknown variable \`{descripton}\`; it is not replaced
   5 | Look at {descripton}, 100%.
@@ -122,7 +122,7 @@ test("check takes a project, a workflows folder or a workflow", (t) => {
 
 test("check DIR reports and counts the diagnostics of DIR, with any file names", (t) => {
   const broken = workflow("broken", ["one"], { phases: ["one.md", "missing.md"] });
-  const shared = { "_shared/deep.md": "---\nid: deep\nname: Deep\n---\nDo it.\n" };
+  const shared = { "_shared/deep.md": "---\nid: deep\nname:\n---\nDo it.\n" };
   const dotted = workflow("dotted", ["see"], { phases: ["see.md", "..bad.md"] });
   const files = {
     ...workflow("sound", ["do"]),
@@ -130,7 +130,7 @@ test("check DIR reports and counts the diagnostics of DIR, with any file names",
     ...shared,
     ...workflow("borrower", ["own"], { phases: ["own.md", "../_shared/deep.md"] }),
     ...dotted,
-    "dotted/..bad.md": "---\nid: bad\nname: Bad\n---\nDo it.\n",
+    "dotted/..bad.md": "---\nid: bad\nname:\n---\nDo it.\n",
     "..odd/workflow.yaml": "7\n",
   };
   const { project, root, run } = place(t, files);
@@ -677,7 +677,7 @@ test("new writes a workflow that checks clean and runs through", (t) => {
   const { project, home, run } = place(t, {});
   assert.equal(run(["new", "ship-it"]).status, 0);
   const yaml = join(project, ".pi/workflows/ship-it/workflow.yaml");
-  assert.match(readFileSync(yaml, "utf8"), /^name: "Ship It"$/m);
+  assert.equal(run(["list"]).stdout, "ship-it  Ship It: Plan first, then do it.  .pi/workflows/ship-it\n");
   assert.deepEqual(run(["check"]), { status: 0, stdout: "1 workflow, no errors.\n", stderr: "" });
   assert.equal(run(["run-through", "ship-it"]).status, 0);
   writeFileSync(yaml, "mine");
@@ -974,7 +974,7 @@ test("the README's first workflow has no errors and is offered by its descriptio
   assert.equal(files.length, 3);
   write(project, Object.fromEntries(files));
   assert.deepEqual(run(["check", "--strict"]), { status: 0, stdout: "1 workflow, no errors.\n", stderr: "" });
-  assert.deepEqual(run(["list"]).stdout, "tidy  Tidy Up: Look first, then change.  .pi/workflows/tidy\n");
+  assert.deepEqual(run(["list"]).stdout, "tidy  Tidy: Look first, then change.  .pi/workflows/tidy\n");
 });
 
 test("the reference contains the output of --help", (t) => {
@@ -1006,7 +1006,7 @@ test(
   "a failing write of the output is reported in one line, and a closed pipe is not reported",
   { skip: !existsSync("/dev/full") },
   (t) => {
-    const there = place(t, { ...FLOW, ...PART, "flow/look.md": "---\nid: look\n---\nLook.\n" });
+    const there = place(t, { ...FLOW, ...PART, "flow/look.md": "---\nid:\n---\nLook.\n" });
     const full = "The output cannot be written: no space left on device\n";
     for (const command of variants(
       ["check", "check --format json", "list", "graph part", "run-through flow", "--help", "--version"],

@@ -223,7 +223,7 @@ for (const version of VERSIONS) {
 
     test("are announced once when a session starts, and again when they change", async (t) => {
       const { sandbox } = await stage(t, [], {
-        globalFiles: { ...HELLO, "bad/workflow.yaml": `${HEAD}phases: [a.md]\n`, "bad/a.md": "Do it.\n" },
+        globalFiles: { ...HELLO, "bad/workflow.yaml": `${HEAD}phases: [a.md]\n`, "bad/a.md": "write: []\nDo it.\n" },
         projectFiles: { "worse/workflow.yaml": "name: [\n" },
       });
       const rpc = await startRpc({ version, sandbox });
@@ -231,7 +231,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(notices(rpc), ["error: 2 workflows have errors: /workflow :check"]);
       const [worse, bad] = diagnosticLines(await check(rpc)).reverse();
       assert.equal(worse, "worse/workflow.yaml:1:8: not valid YAML: did not find expected node content");
-      assert.ok(bad.startsWith(`${sandbox.agent}/workflows/bad/a.md:1:1: missing front matter`), bad);
+      assert.ok(bad.startsWith(`${sandbox.agent}/workflows/bad/a.md:1:1: \`write\` is not read`), bad);
       const told = async () => {
         const from = notices(rpc).length;
         await rpc.prompt("/workflow");
@@ -243,7 +243,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(await told(), ["error: 11 workflows have errors: /workflow :check"]);
       put(sandbox, { files: {}, notice: [] });
       assert.deepEqual(await told(), [`error: ${bad}: /workflow :check`]);
-      put(sandbox, { files: { "a/workflow.yaml": "phases: 7\n" }, notice: [] });
+      put(sandbox, { files: { "a/workflow.yaml": "phases: 7\nshow: 7\nname: 7\nloopable: 7\n" }, notice: [] });
       rmSync(join(sandbox.agent, "workflows/bad/a.md"));
       assert.deepEqual(await told(), ["error: 2 workflows have errors: /workflow :check"]);
       rmSync(join(sandbox.agent, "workflows/bad"), { recursive: true });
@@ -357,6 +357,21 @@ for (const version of VERSIONS) {
       );
       await rpc.promptAndSettle("Go on");
       assert.equal(contextPrompt(model.requests[1]), contextPrompt(model.requests[0]), "no further context prompt");
+    });
+
+    test("may be a list of files with only text", async (t) => {
+      const { sandbox } = await stage(t, nextUntilDone, {
+        projectFiles: {
+          "fix-it/workflow.yaml": "phases: [look-at-it.md, do.md]\n",
+          "fix-it/look-at-it.md": "Look at it.\n",
+          "fix-it/do.md": "Do it.\n",
+        },
+      });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow fix-it the clock");
+      assert.equal(states(await rpc.entries()).at(-1).completionNotified, true);
+      const told = statusTexts(rpc).flatMap((text) => text?.split(" (")[0] ?? []);
+      assert.deepEqual([...new Set(told)].slice(0, 2), ["Fix It > Look At It [1/2]", "Fix It > Do [2/2]"]);
     });
 
     test("may lie in library folders, in folders of any name, behind links within the root", async (t) => {

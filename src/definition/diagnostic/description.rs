@@ -53,7 +53,7 @@ impl Description {
             _ if expected != STRING => self,
             ValueKind::Boolean | ValueKind::Number => self.help("put the value in quotes"),
             // An unquoted `{description}`.
-            ValueKind::Mapping => self.help("put a value that begins with `{` in quotes"),
+            ValueKind::Mapping => self.help("put a text that begins with `{`, or contains `: `, in quotes"),
             ValueKind::Null | ValueKind::String | ValueKind::List => self,
         }
     }
@@ -67,6 +67,9 @@ impl Description {
 pub(crate) const LINK_OUTSIDE: &str = "put the folder itself there, or a link that stays in the project";
 
 pub(crate) fn suggestion(word: &str, known: &[&str], what: &str) -> String {
+    if word.trim().contains(' ') {
+        return "put a text that contains `, ` or `: ` in quotes".into();
+    }
     match nearest(word, known.iter().copied()) {
         Some(known) => format!("did you mean `{known}`?"),
         None => available(known, what),

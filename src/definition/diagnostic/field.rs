@@ -4,13 +4,13 @@ use std::ops::RangeInclusive;
 
 use super::description::{Description, error, suggestion, warning};
 use super::meant::{self, Mapping};
-use super::value::{Needs, ValueKind};
+use super::value::ValueKind;
 use crate::definition::model::schema;
-use crate::definition::model::{Phase, Workflow, either, list, short};
+use crate::definition::model::{Phase, Workflow, either, short};
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum FieldProblem {
-    Missing { of: Needs, field: &'static str, instead: Option<String> },
+    Missing { field: &'static str, instead: Option<String> },
     Blank { field: String },
     Empty { field: String },
     NotAList { field: String, expected: &'static str, text: String },
@@ -27,6 +27,7 @@ pub enum FieldProblem {
     UnknownField { of: Mapping, field: String, known: &'static [&'static str] },
     UnknownRule { of: Mapping, field: String, rule: &'static str, here: bool },
     BadCommandName { value: String },
+    FolderAsCommandName { folder: String },
 }
 
 impl FieldProblem {
@@ -48,16 +49,13 @@ impl FieldProblem {
 
     pub(crate) fn describe(&self) -> Description {
         match self {
-            Self::Missing { of, field, instead } => {
-                let missing = error(format!("missing field `{field}`: {} needs {}", of.what, list(of.fields)));
+            Self::Missing { field, instead } => {
+                let missing = error(format!("missing field `{field}`"));
                 match instead {
                     Some(instead) => {
                         missing.help(format!("did you mean `{field}` instead of `{instead}`?")).marking(instead)
                     }
-                    None if *field == "emoji" => {
-                        missing.help("add a line such as `emoji: \"🔹\"`, a sign for the status line")
-                    }
-                    None => missing,
+                    None => missing.help("list the files of the phases: `phases: [plan.md, do.md]`"),
                 }
             }
             Self::Blank { field } => error(format!("`{field}` must not be empty")),
@@ -65,6 +63,7 @@ impl FieldProblem {
                 let name = field.rsplit('.').next().unwrap_or(field);
                 let help = match &**field {
                     "write" => "`write: []` allows nothing; without `write` everything is allowed",
+                    "id" | "name" | "label" | "commandName" => "write a value, or remove the key",
                     _ => "write a value, or remove the key: a rule without a value protects nothing",
                 };
                 error(format!("`{field}` has no value")).help(help).marking(name)
@@ -75,6 +74,13 @@ impl FieldProblem {
                 if lacks_space(text) {
                     return wrong.help(SPACE_NEEDED);
                 }
+                if text.starts_with(['–', '—', '•']) {
+                    return wrong.help("begin each item of a list with `- `");
+                }
+                if name == "write" && matches!(&**text, "none" | "nothing" | "no") {
+                    return wrong.help("`write: []` allows nothing");
+                }
+                let text = text.trim_matches(['[', ']', ' ']);
                 let items: Vec<&str> = text.split(',').map(str::trim).collect();
                 wrong.help(format!("did you mean `{name}: [{}]`?", items.join(", ")))
             }
@@ -83,7 +89,25 @@ impl FieldProblem {
             }
             Self::WrongType { field, expected, found } => {
                 let message = format!("`{field}`: expected {expected}, found {found}");
-                error(message).quotes(expected, *found)
+                let wrong = error(message).quotes(expected, *found);
+                match (field.rsplit('.').next(), found) {
+                    (Some("phases"), ValueKind::Mapping) => {
+                        wrong.help("write each entry behind a `- `, such as `- plan.md`")
+                    }
+                    (Some("gate"), ValueKind::String) => {
+                        wrong.help("write a check as `run: npm test`, `file: PATH` or `approve: QUESTION`")
+                    }
+                    (Some("outcomes"), ValueKind::List) => {
+                        wrong.help("each outcome has a target: `clean: next` for `clean`")
+                    }
+                    (Some("budget"), ValueKind::String | ValueKind::Number) => {
+                        wrong.help("name what is bounded, as in `budget: { time: 10m }`")
+                    }
+                    (_, ValueKind::String) if *expected == "`true` or `false`" => {
+                        wrong.help("write one of the two words, without quotes")
+                    }
+                    _ => wrong,
+                }
             }
             Self::Ignored { field, expected, found } => {
                 let message = format!("`{field}`: expected {expected}, found {found}; it has no effect");
@@ -124,14 +148,23 @@ impl FieldProblem {
             }
             Self::UnknownRule { of, field, rule, here } => unknown_rule(*of, field, rule, *here),
             Self::BadCommandName { value } => {
-                let words = value.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
-                let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
-                let name = words.join("-").to_ascii_lowercase();
                 error(format!("`commandName`: expected letters, digits, `_` and `-` only, found `{value}`"))
-                    .suggest(Some(name).filter(|name| !name.is_empty()))
+                    .suggest(command_name(value))
+            }
+            Self::FolderAsCommandName { folder } => {
+                let example = command_name(folder).unwrap_or_else(|| "my-workflow".into());
+                error(format!("missing field `commandName`: the name of the folder, `{folder}`, cannot be one"))
+                    .help(format!("add a name of letters, digits, `_` and `-`, such as `commandName: {example}`"))
             }
         }
     }
+}
+
+/// Returns the command name that is most like a text.
+fn command_name(text: &str) -> Option<String> {
+    let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    Some(words.join("-").to_ascii_lowercase()).filter(|name| !name.is_empty())
 }
 
 /// Returns the description of an unknown field that means a rule; `here` is true if the rule belongs in this mapping.

@@ -20,6 +20,7 @@ pub enum LimitProblem {
     LinkedPath { path: String, target: String },
     UnwritableGateFile { path: String, file: String },
     NoToolWrites,
+    CommandsWrite,
     NetworkWithoutSandbox,
     UnusedSandbox,
     NoLimit,
@@ -76,6 +77,12 @@ impl LimitProblem {
             Self::NoToolWrites => {
                 warning("unused `write`: `tools.whitelist` has none of `edit`, `write`, `bash` and `powershell`")
                     .help("add one of them to the whitelist, or use `write: []`")
+            }
+            Self::CommandsWrite => {
+                warning("`tools.blacklist` refuses `edit` and `write`, but commands of `bash` can change files too")
+                    .help(
+                        "to look only, write `write: []` in place of the two: no tool and no command can change a file",
+                    )
             }
             Self::NetworkWithoutSandbox => {
                 warning("`network: false` has no effect with `sandbox: off`: only a sandbox can refuse the network")

@@ -13,7 +13,7 @@ pub enum PhaseProblem {
     BadPhaseEntry { found: ValueKind, help: Option<String> },
     PhaseOutsideRoot { path: String, of_package: bool },
     PhaseUnreadable { path: String, error: FileError, suggestion: Option<String> },
-    NoFrontMatter,
+    FieldsInText { field: String },
     UnclosedFrontMatter,
     NoInstructions,
     DuplicateId { id: String, first: String, second: String },
@@ -49,16 +49,22 @@ impl PhaseProblem {
                     .help("move the file into the workflows folder; `../` leads to the folders beside this one")
             }
             Self::PhaseUnreadable { path, error: cause, suggestion } => {
-                error(format!("cannot read the phase file `{path}`: {cause}")).suggest(suggestion.as_ref())
+                let unreadable = error(format!("cannot read the phase file `{path}`: {cause}"));
+                match path.contains(" - ") {
+                    true => unreadable.help("indent each `-` of a list alike"),
+                    false => unreadable.suggest(suggestion.as_ref()),
+                }
             }
-            Self::NoFrontMatter => error("missing front matter").help(
-                "begin with `---`, `id: KEY`, `name: NAME`, `emoji: \"🔹\"` and `---`, each on a line of its own",
-            ),
+            Self::FieldsInText { field } => {
+                error(format!("`{field}` is not read: it is part of the text of the phase"))
+                    .help("begin the file with the line `---`, then the fields, then a line `---`, then the text")
+                    .marking(field)
+            }
             Self::UnclosedFrontMatter => {
                 error("the front matter is not closed").help("put a line `---` below the last field")
             }
-            Self::NoInstructions => error("missing instructions below the front matter")
-                .help("write below the front matter what the agent is to do"),
+            Self::NoInstructions => error("missing instructions")
+                .help("write what the agent is to do; below the front matter, if there is one"),
             Self::DuplicateId { id, first, second } => {
                 let both = if first == second {
                     format!("`{first}` is listed twice")

@@ -27,11 +27,3 @@ impl fmt::Display for ValueKind {
 
 /// The expected value of a field that is a string, as [`ValueKind`] shows it.
 pub(crate) const STRING: &str = "a string";
-
-/// The required fields of a file.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Needs {
-    /// The thing that the file defines, with an article.
-    pub what: &'static str,
-    pub fields: &'static [&'static str],
-}

@@ -7,6 +7,7 @@ use crate::definition::model::nearest;
 pub enum VariableProblem {
     TooMany,
     UnknownVariable { name: String, field: Option<&'static str>, known: &'static [&'static str] },
+    OtherForm { written: String, known: &'static [&'static str] },
     NotReplaced { field: String, name: String, named: bool },
     LeftOut { name: String },
     LaterOutput { name: String },
@@ -20,14 +21,29 @@ impl VariableProblem {
             Self::TooMany => failure("too large to check: the text has too many unknown variables")
                 .help("the others are reported when some are fixed"),
             Self::UnknownVariable { name, field, known } => {
-                let of = field.map_or(String::new(), |field| format!(" in `{field}`"));
+                let of_field = field.map_or(String::new(), |field| format!(" in `{field}`"));
+                let several = ["input", "output"].into_iter().find_map(|of| Some((of, name.strip_prefix(of)?.strip_prefix("s.")?)));
+                if let Some((of, id)) = several {
+                    return warning(format!("unknown variable `{{{name}}}`{of_field}; it is not replaced"))
+                        .suggest(Some(format!("{{{of}.{id}}}")))
+                        .marking(&format!("{{{name}}}"));
+                }
                 let help = match meant_variable(name, known) {
                     Some(known) => format!("did you mean `{{{known}}}`?"),
                     None => available(known, "variables"),
                 };
-                warning(format!("unknown variable `{{{name}}}`{of}; it is not replaced"))
+                warning(format!("unknown variable `{{{name}}}`{of_field}; it is not replaced"))
                     .help(help)
                     .marking(&format!("{{{name}}}"))
+            }
+            Self::OtherForm { written, known } => {
+                let name = written.trim_matches(['$', '{', '}', ' ']);
+                let is_of_task = ["ARGUMENTS", "args", "arguments"].contains(&name);
+                let name = if is_of_task { "task" } else { name };
+                let meant = if name.contains('.') { None } else { meant_variable(name, known) };
+                warning(format!("`{written}` is not the form of a variable"))
+                    .help(format!("write `{{{}}}`: one `{{`, one `}}`, and no `$`", meant.unwrap_or(name)))
+                    .marking(written)
             }
             Self::NotReplaced { field, name, named } => {
                 let message = format!("`{field}`: `{{{name}}}` is not replaced here");

@@ -1,6 +1,6 @@
 //! The form of a YAML text.
 
-use super::description::{Description, error};
+use super::description::{Description, error, warning};
 use super::value::ValueKind;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -18,6 +18,8 @@ pub enum YamlProblem {
     DuplicateKey { key: String },
     MergeKey,
     NotAMapping { found: ValueKind },
+    Comment { comment: String, text: String },
+    ItemInText,
 }
 
 impl YamlProblem {
@@ -43,7 +45,16 @@ impl YamlProblem {
                 error(format!("duplicate key `{key}`")).help("remove one of the two").marking(key)
             }
             Self::MergeKey => error("merge keys are not supported").help("write the fields themselves").marking("<<"),
-            Self::NotAMapping { found } => error(format!("expected a mapping of fields to values, found {found}")),
+            Self::NotAMapping { found } => error(format!("expected a mapping of fields to values, found {found}"))
+                .help("write each field in a line of its own, as `name: A name`"),
+            Self::ItemInText => warning("`- ` within a text is part of the text, not another item of a list")
+                .help("indent each `-` of a list alike; or put the text in quotes")
+                .marking("-"),
+            Self::Comment { comment, text } => {
+                warning(format!("`{comment}` is a comment: it is not part of the text before it"))
+                    .help(format!("put the text in quotes, as `{text}`; or a space behind the `#` of a comment"))
+                    .marking(comment)
+            }
         }
     }
 }

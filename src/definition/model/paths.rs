@@ -5,6 +5,11 @@ pub(crate) fn last_part(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
+/// Returns true if a name can be that of a command: ASCII letters, digits, `_` and `-`.
+pub(crate) fn is_command_name(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+}
+
 /// Returns true if a name means the workflow with this key: the name is the key, or the key without the package.
 pub fn is_key(key: &str, name: &str) -> bool {
     !is_group_key(key) && (key == name || last_part(key) == name)

@@ -117,8 +117,6 @@ impl Field {
 pub enum Needed {
     /// In every file.
     Always,
-    /// Unless the workflow has `show: workflows`.
-    ToStart,
     /// The field may be left out.
     Not,
 }

@@ -29,6 +29,22 @@ pub fn short(text: &str, limit: usize) -> String {
     line
 }
 
+/// Returns a name with an emoji before it, if there is one.
+pub fn with_emoji(emoji: &str, name: &str) -> String {
+    if emoji.is_empty() { name.to_owned() } else { format!("{emoji} {name}") }
+}
+
+/// Returns the words of a name of a file or folder, each with a capital: `fix-it` is "Fix It".
+pub(crate) fn title_case(name: &str) -> String {
+    let words = name.split(['-', '_', '.', ' ']).filter(|word| !word.is_empty());
+    let capital = |word: &str| {
+        let mut letters = word.chars();
+        letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
+    };
+    let words: Vec<String> = words.map(capital).collect();
+    if words.is_empty() { name.to_owned() } else { words.join(" ") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -41,5 +57,13 @@ mod tests {
             assert_eq!(list(words), expected);
         }
         assert_eq!(list(&[]), "");
+    }
+
+    #[test]
+    fn a_title_has_capitals() {
+        for (name, title) in [("fix-it", "Fix It"), ("01_plan.b", "01 Plan B"), ("éa", "Éa"), ("_-", "_-"), ("", "")]
+        {
+            assert_eq!(title_case(name), title);
+        }
     }
 }

@@ -23,6 +23,7 @@ use super::variables::{
     BLOCK_REASON_VARIABLES, COMPLETION_VARIABLES, INITIAL_MESSAGE_VARIABLES, NOT_DONE_VARIABLES, PHASE_VARIABLES,
     STOP_VARIABLES,
 };
+use super::words::with_emoji;
 use super::work::Work;
 
 fields! {
@@ -32,12 +33,12 @@ fields! {
     #[derive(Debug, Clone, PartialEq)]
     pub struct Workflow {
         /// The workflow's name for users.
-        name: String = required("name", Kind::Text, Needed::Always),
+        name: String = field("name", Kind::Text, "the name of its folder, with capitals"),
         /// The NAME of `/workflow NAME TASK`. Unique among all workflows.
-        command_name: String = required("commandName", Kind::CommandName, Needed::ToStart),
+        command_name: String = field("commandName", Kind::CommandName, "the name of its folder"),
         /// The prompt that starts the agent.
         initial_message: String =
-            required("initialMessage", Kind::Template(&INITIAL_MESSAGE_VARIABLES), Needed::ToStart),
+            field("initialMessage", Kind::Template(&INITIAL_MESSAGE_VARIABLES), "`{description}`"),
         /// The phases in order: paths of phase files, relative to this folder, `subworkflow: KEY` for another workflow,
         /// `run: COMMAND` for a step without the agent, `ask: QUESTION` for a question to the user, and `phases:
         /// [ENTRY, …]` for a group. With `when` an entry is passed over unless its conditions hold.
@@ -303,11 +304,11 @@ fields! {
     #[derive(Debug, Clone, PartialEq)]
     pub struct Phase {
         /// The phase's name in sessions; unique in its workflow.
-        id: String = required("id", Kind::Text, Needed::Always),
+        id: String = field("id", Kind::Text, "the name of its file, without `.md`"),
         /// The phase's name for users.
-        name: String = required("name", Kind::Text, Needed::Always),
+        name: String = field("name", Kind::Text, "the `id`, with capitals"),
         /// The phase's sign in the status bar.
-        emoji: String = required("emoji", Kind::Text, Needed::Always),
+        emoji: String = field("emoji", Kind::FreeText, "none"),
         /// The tools that the agent may use. `workflow_step` is always allowed.
         tools: ToolPolicy =
             field("tools", Kind::Mapping { fields: &TOOLS_FIELDS, switch: false, one: true }, "every tool is allowed"),
@@ -381,6 +382,13 @@ impl ToolPolicy {
             Self::Except(refused) => !refused.iter().any(|name| name == tool),
             Self::Only(allowed) => allowed.iter().any(|name| name == tool),
         }
+    }
+}
+
+impl Phase {
+    /// Returns the emoji and the name.
+    pub fn title(&self) -> String {
+        with_emoji(&self.emoji, &self.name)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::definition::diagnostic::{FieldProblem, PathPart};
 use crate::definition::model::schema::names;
 use crate::definition::model::{
     AutoContinue, BoundValue, BudgetBounds, ContextInjection, ContextMode, Entry, Field, FromField, Gate, Input, Kind,
-    Needed, Outcome, Output, OwnLimits, PhaseTest, Results, Show, Target, Thinking, ToolPolicy, is_blank,
+    Outcome, Output, OwnLimits, PhaseTest, Results, Show, Target, Thinking, ToolPolicy, is_blank, is_command_name,
 };
 
 macro_rules! by_type {
@@ -83,18 +83,14 @@ impl FromField<Bounds<'_, '_>> for u32 {
     }
 }
 
-/// Reads a required text. A text for the start of a workflow is optional if only other workflows start the workflow.
+/// Reads a text; empty without one: the reader of the file knows the default.
 fn text(fields: &mut Fields, field: &'static Field) -> String {
     let name = field.name;
-    if field.needed == Needed::ToStart && !fields.needs.fields.contains(&name) {
-        return match fields.tree.root.get(name) {
-            Some(Yaml::String(text)) => text.clone(),
-            _ => String::new(),
-        };
+    if matches!(field.kind, Kind::FreeText) {
+        return fields.optional_text(name).unwrap_or_default();
     }
-    let text = fields.required_text(name);
-    let is_sound = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
-    if matches!(field.kind, Kind::CommandName) && !text.bytes().all(is_sound) {
+    let text = fields.given_text(name);
+    if matches!(field.kind, Kind::CommandName) && !text.is_empty() && !is_command_name(&text) {
         fields.report(&[PathPart::Key(name)], FieldProblem::BadCommandName { value: text.clone() });
     }
     text

@@ -36,8 +36,8 @@ pub(crate) enum Event {
         anchor: Option<String>,
         tag: Option<String>,
         text: String,
-        /// The scalar has no quotes, and is not a block.
-        plain: bool,
+        /// The end of a scalar without quotes that is not a block.
+        plain_end: Option<Mark>,
     },
     List {
         anchor: Option<String>,
@@ -56,6 +56,8 @@ pub(crate) struct Failure {
     /// The parser's words, or ours.
     pub words: String,
     pub mark: Option<Mark>,
+    /// The beginning of the quoted text, or of the list or mapping in brackets, that the parser was reading.
+    pub begun: Option<Mark>,
 }
 
 pub(crate) struct Events<'t> {
@@ -107,16 +109,19 @@ fn failure(parser: &sys::yaml_parser_t) -> Failure {
     let words = |words: *const i8| unsafe { string(words.cast()) };
     let mark = Mark::new(parser.problem_mark);
     let mut text = words(parser.problem).unwrap_or_default();
+    let context = words(parser.context);
+    let is_delimited = |words: &String| words.contains("quoted") || words.contains("flow");
+    let begun = context.as_ref().filter(|words| is_delimited(words)).map(|_| Mark::new(parser.context_mark));
     // Bytes that cannot be read have no mark.
     if mark == (Mark { line: 0, column: 0 }) {
         if parser.problem_offset != 0 {
             text.push_str(&format!(" at position {}", parser.problem_offset));
         }
-        if let Some(context) = words(parser.context) {
+        if let Some(context) = context {
             text.push_str(&format!(", {context}"));
         }
     }
-    Failure { words: text, mark: Some(mark) }
+    Failure { words: text, mark: Some(mark), begun }
 }
 
 /// # Safety
@@ -134,7 +139,7 @@ unsafe fn convert(event: &sys::yaml_event_t) -> Event {
                     anchor: string(scalar.anchor.cast()),
                     tag: string(scalar.tag.cast()),
                     text: String::from_utf8_lossy(bytes).into_owned(),
-                    plain: scalar.style == sys::YAML_PLAIN_SCALAR_STYLE,
+                    plain_end: (scalar.style == sys::YAML_PLAIN_SCALAR_STYLE).then(|| Mark::new(event.end_mark)),
                 }
             }
             sys::YAML_SEQUENCE_START_EVENT => {

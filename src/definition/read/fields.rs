@@ -5,12 +5,11 @@ use std::rc::Rc;
 
 use super::spelling::rule_meant;
 use super::templates;
-use super::templates::Unknown;
 use super::values::input_of_bound;
 use super::yaml::{self, Tree, Yaml};
 use crate::definition::diagnostic::meant::{self};
 use crate::definition::diagnostic::{
-    Diagnostic, FieldProblem, Mapping, Needs, PathPart, Place, Problem, STRING, Severity, ValueKind, VariableProblem,
+    Diagnostic, FieldProblem, Mapping, PathPart, Place, Problem, STRING, Severity, ValueKind, VariableProblem,
     YamlProblem,
 };
 use crate::definition::model::{BoundValue, ENTRY_FIELDS, Field, Kind, Needed, is_blank, nearest, with_names};
@@ -28,7 +27,6 @@ pub(crate) struct Fields<'a> {
     pub text: &'a str,
     /// Number of lines of the file before the text.
     pub lines_before: usize,
-    pub needs: Needs,
     /// All keys that have a meaning.
     known: &'static [&'static str],
     /// The kind of the file.
@@ -47,21 +45,20 @@ impl<'a> Fields<'a> {
         file: &'a str,
         text: &'a str,
         lines_before: usize,
-        (of, needs, known): (Mapping, Needs, &'static [&'static str]),
+        (of, known): (Mapping, &'static [&'static str]),
         diagnostics: &'a mut Vec<Diagnostic>,
     ) -> Option<Self> {
         let before = diagnostics.len();
         let mut add = |place, problem: YamlProblem| {
             diagnostics.push(Diagnostic::new(file, problem).at(text, place, lines_before));
         };
-        match yaml::parse(text) {
+        match yaml::parse(text).map(|tree| tree.or_empty(matches!(of, Mapping::Workflow | Mapping::Phase))) {
             Ok(tree) if matches!(tree.root, Yaml::Map(_)) => {
                 let tree = Rc::new(tree);
                 return Some(Self {
                     file,
                     text,
                     lines_before,
-                    needs,
                     known,
                     of,
                     tree,
@@ -114,7 +111,7 @@ impl<'a> Fields<'a> {
         let meant =
             |key: &String| nearest(key, self.known.iter().copied()) == Some(field) || meant::means(key, field, self.of);
         let instead = self.unknown_keys(&[], self.known).into_iter().find(meant);
-        let problem = FieldProblem::Missing { of: self.needs, field, instead: instead.clone() };
+        let problem = FieldProblem::Missing { field, instead: instead.clone() };
         match &instead {
             Some(key) => self.report(&[PathPart::Name(key)], problem),
             None => self.report(&[], problem),
@@ -145,6 +142,13 @@ impl<'a> Fields<'a> {
     /// Reports the unknown keys of the file.
     pub fn check_keys(&mut self) {
         self.check_keys_at(&[], self.of, self.known);
+    }
+
+    /// Reports texts without quotes that may mean something else.
+    pub fn check_texts(&mut self) {
+        for (place, problem) in yaml::check_texts(self.text) {
+            self.report_at(Some(place), problem.into());
+        }
     }
 
     /// Reports the unknown keys of the mapping at a path.
@@ -186,11 +190,11 @@ impl<'a> Fields<'a> {
         known: &'static [&'static str],
     ) {
         let unknown = templates::unknown(template, known);
-        let names: Vec<String> = unknown.iter().map(|unknown| unknown.name.to_owned()).collect();
-        for name in names {
+        let all = unknown.iter().map(|unknown| (unknown.written(), unknown.problem(Some(field), known)));
+        for (written, problem) in all.collect::<Vec<_>>() {
             let value = self.place(path);
-            let place = value.map(|value| self.find(value, &format!("{{{name}}}")).unwrap_or(value));
-            self.report_at(place, Unknown::problem(&name, Some(field), known).into());
+            let place = value.map(|value| self.find(value, &written).unwrap_or(value));
+            self.report_at(place, problem.into());
         }
     }
 
@@ -242,12 +246,13 @@ impl<'a> Fields<'a> {
         items.filter_map(|(index, item)| Some((index, item.scalar_text()?))).collect()
     }
 
-    /// Reads a required string, which must not be blank; empty after an error.
-    pub fn required_text(&mut self, field: &'static str) -> String {
-        match self.tree.root.get(field).map(|value| text(field, value)) {
+    /// Reads a string, which must not be blank; empty without one, and after an error.
+    pub fn given_text(&mut self, field: &'static str) -> String {
+        match self.tree.root.get(field).filter(|value| **value != Yaml::Null).map(|value| text(field, value)) {
             Some(Ok(text)) => return text,
             Some(Err(problem)) => self.report(&[PathPart::Key(field)], problem),
-            None => self.missing(field),
+            // `check_values` reports a field without a value.
+            None => {}
         }
         String::new()
     }
@@ -421,9 +426,10 @@ pub(crate) fn not_a_list(field: String, expected: &'static str, found: &Yaml) ->
 /// Returns the word that another word means as the value of a field.
 fn meant_choice(field: &str, word: &str) -> Option<&'static str> {
     match (field, &*word.to_ascii_lowercase()) {
-        ("summary", "true") | ("sandbox", "true" | "on" | "yes") => Some("required"),
-        ("summary", "false") => Some("optional"),
+        ("summary", "true" | "yes" | "always") | ("sandbox", "true" | "on" | "yes") => Some("required"),
+        ("summary", "false" | "no") => Some("optional"),
         ("sandbox", "false" | "no" | "none") => Some("off"),
+        ("context", "new" | "clean" | "empty" | "isolated" | "none") => Some("fresh"),
         _ => None,
     }
 }

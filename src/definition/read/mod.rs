@@ -36,3 +36,4 @@ pub(crate) mod value_type;
 pub(crate) mod values;
 pub(crate) mod workflow_file;
 pub(crate) mod yaml;
+mod yaml_help;

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::fields::Fields;
 use super::yaml;
 use super::yaml::Yaml;
-use crate::definition::diagnostic::{Diagnostic, FieldProblem, Mapping, ModelProblem, Needs, PathPart, ValueKind};
+use crate::definition::diagnostic::{Diagnostic, FieldProblem, Mapping, ModelProblem, PathPart, ValueKind};
 use crate::definition::model::{Aliases, Thinking, is_blank, trim};
 
 /// The value of `model` and of an alias.
@@ -62,13 +62,12 @@ pub(crate) fn read_thinking(fields: &mut Fields) -> Option<Thinking> {
 
 /// Reads the aliases from the text of their file, and reports its errors. Aliases without errors are returned.
 pub(crate) fn read_aliases(file: &str, text: &str, diagnostics: &mut Vec<Diagnostic>) -> Aliases {
-    let needs = Needs { what: "a list of aliases", fields: &[] };
     let mut aliases = Aliases::default();
     // The file has nothing but comments.
     if yaml::parse(text).is_ok_and(|tree| tree.root == Yaml::Null) {
         return aliases;
     }
-    let Some(mut fields) = Fields::parse(file, text, 0, (Mapping::Other, needs, &[]), diagnostics) else {
+    let Some(mut fields) = Fields::parse(file, text, 0, (Mapping::Other, &[]), diagnostics) else {
         return aliases;
     };
     let tree = Rc::clone(&fields.tree);

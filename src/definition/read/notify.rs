@@ -2,9 +2,7 @@
 
 use super::fields::Fields;
 use super::yaml::Yaml;
-use crate::definition::diagnostic::{
-    Diagnostic, FieldProblem, Mapping, Needs, NotifyProblem, PathPart, Problem, STRING,
-};
+use crate::definition::diagnostic::{Diagnostic, FieldProblem, Mapping, NotifyProblem, PathPart, Problem, STRING};
 use crate::definition::model::schema::names;
 use crate::definition::model::{
     MAX_ARGUMENTS, NOTIFY_FIELDS, Notify, OCCASIONS, Occasion, TEXT, TITLE, is_blank, nearest,
@@ -17,8 +15,7 @@ const CODE_OPTIONS: [&str; 9] = ["-c", "-lc", "-ic", "-e", "-E", "/c", "--eval",
 
 /// Reads the settings of notifications, and reports the errors in them. `None` after an error.
 pub(crate) fn read((file, text): (&str, &str), diagnostics: &mut Vec<Diagnostic>) -> Option<Notify> {
-    let needs = Needs { what: "a file of notifications", fields: &[] };
-    let of = (Mapping::Other, needs, &FIELDS[..]);
+    let of = (Mapping::Other, &FIELDS[..]);
     let mut fields = Fields::parse(file, text, 0, of, diagnostics)?;
     check_keys(&mut fields);
     fields.check_values(&NOTIFY_FIELDS);

@@ -3,18 +3,15 @@
 use super::bounded::Bounded;
 use super::fields::Fields;
 use super::front_matter::Document;
-use super::templates::{MAX_UNKNOWN, Unknown};
+use super::spelling::rule_meant;
+use super::templates::MAX_UNKNOWN;
 use super::{expected_calls, templates, tools};
-use crate::definition::diagnostic::{
-    Diagnostic, Mapping, Needs, PathPart, PhaseProblem, Place, ToolProblem, VariableProblem,
-};
+use crate::definition::diagnostic::{Diagnostic, Mapping, PathPart, PhaseProblem, Place, ToolProblem, VariableProblem};
 use crate::definition::model::schema::names;
 use crate::definition::model::variables::PHASE_VARIABLES;
-use crate::definition::model::{Phase, Stale, Surroundings, is_blank, nearest};
+use crate::definition::model::{Phase, Stale, Surroundings, is_blank, last_part, nearest, title_case};
 
 const FIELDS: [&str; Phase::FIELDS.len()] = names(Phase::FIELDS);
-
-const NEEDS: Needs = Needs { what: "a phase", fields: &["id", "name", "emoji"] };
 
 /// Reads a phase from its file, and reports its errors; with `check` its warnings too. `None` after an
 /// error.
@@ -28,11 +25,15 @@ pub(crate) fn read(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Option<Phase>, Stale> {
     if is_blank(document.front_matter()) {
-        let place = Some(Place { line: 1, column: 1 });
-        let problem =
-            if document.is_unclosed() { PhaseProblem::UnclosedFrontMatter } else { PhaseProblem::NoFrontMatter };
-        diagnostics.push(Diagnostic::new(file, problem).at(document.text(), place, 0));
-        return Ok(None);
+        let found = match document.is_unclosed() {
+            true => Some((1, PhaseProblem::UnclosedFrontMatter)),
+            false => field_in_text(document.text()),
+        };
+        if let Some((line, problem)) = found {
+            let place = Some(Place { line, column: 1 });
+            diagnostics.push(Diagnostic::new(file, problem).at(document.text(), place, 0));
+            return Ok(None);
+        }
     }
     let has_body = !document.body().is_empty();
     if !has_body {
@@ -43,13 +44,9 @@ pub(crate) fn read(
     if check.is_some() {
         check_instructions(file, &document, files, diagnostics);
     }
-    let Some(mut fields) = Fields::parse(
-        file,
-        document.front_matter(),
-        document.lines_before,
-        (Mapping::Phase, NEEDS, &FIELDS),
-        diagnostics,
-    ) else {
+    let Some(mut fields) =
+        Fields::parse(file, document.front_matter(), document.lines_before, (Mapping::Phase, &FIELDS), diagnostics)
+    else {
         return Ok(None);
     };
     let phase = Phase::read(&mut fields);
@@ -58,6 +55,7 @@ pub(crate) fn read(
     fields.check_values(Phase::FIELDS);
     if let Some(surroundings) = check {
         fields.check_keys();
+        fields.check_texts();
         tools::check_names(&mut fields, surroundings);
         check_profiles(&mut fields, surroundings);
         expected_calls::check(&mut fields, surroundings);
@@ -65,7 +63,28 @@ pub(crate) fn read(
     if fields.has_errors || !has_body {
         return Ok(None);
     }
-    Ok(Some(Phase { instructions: document.into_body(), file: file.to_owned(), ..phase }))
+    let own = last_part(file);
+    let own = own.rsplit_once('.').map_or(own, |(name, _)| name);
+    let id = if phase.id.is_empty() { own.to_owned() } else { phase.id };
+    let name = if phase.name.is_empty() { title_case(&id) } else { phase.name };
+    Ok(Some(Phase { id, name, instructions: document.into_body(), file: file.to_owned(), ..phase }))
+}
+
+/// Returns the first line that was meant as the beginning of the front matter, in a file that has none: its first line
+/// with content is a field, or a field follows a line of `-` or
+/// `+`, or the first line is a fence. As text, a rule would not hold.
+fn field_in_text(text: &str) -> Option<(usize, PhaseProblem)> {
+    let is_field = |key: &&str| FIELDS.contains(key) || rule_meant(key).is_some();
+    let mut may_begin = true;
+    for (index, line) in text.lines().enumerate().filter(|(_, line)| !is_blank(line)) {
+        let key = line.split_once([':', '=']).map(|(key, _)| key.trim());
+        if let Some(field) = key.filter(|key| may_begin && is_field(key)) {
+            return Some((index + 1, PhaseProblem::FieldsInText { field: field.to_owned() }));
+        }
+        let is_fence = index == 0 && line.starts_with("```");
+        may_begin = is_fence || ['-', '+'].iter().any(|mark| line.trim().trim_matches(*mark).is_empty());
+    }
+    None
 }
 
 /// Reports the variables that instructions do not know. A line that is too long is not shown.
@@ -74,7 +93,7 @@ fn check_instructions(file: &str, document: &Document, files: &Bounded, diagnost
     let unknown = templates::unknown(document.body(), &PHASE_VARIABLES);
     let limit = MAX_UNKNOWN.min(files.take_variables(unknown.len()));
     for unknown in unknown.iter().take(limit) {
-        let problem = Unknown::problem(unknown.name, None, &PHASE_VARIABLES);
+        let problem = unknown.problem(None, &PHASE_VARIABLES);
         let before = unknown.place.line + first - 2;
         let mut diagnostic = Diagnostic::new(file, problem);
         let column_in_body = unknown.place.column;

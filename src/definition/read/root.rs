@@ -10,7 +10,7 @@ use super::packages::{FIELD, MANIFEST};
 use super::sources::Sources;
 use super::unlisted::Lint;
 use super::workflow_file::{EntryRef, EntryRefKind, GroupRef, WorkflowRead};
-use super::yaml::{Tree, Yaml};
+use super::yaml::Tree;
 use super::{front_matter, models, packages, phase_file, workflow_file, yaml};
 use crate::definition::diagnostic::{
     Diagnostic, FieldProblem, FileProblem, GateProblem, PackageProblem, PathPart, PhaseProblem, Problem,
@@ -391,8 +391,8 @@ impl<'a, 'f> RootReader<'a, 'f> {
         if !has_errors {
             let root = self.root.name.clone();
             self.found.push(Workflow { phases, groups, root, ..workflow });
-        } else if let Some(Yaml::String(name)) = tree.root.get("commandName") {
-            self.command_names.insert(key, name.clone());
+        } else if !workflow.command_name.is_empty() {
+            self.command_names.insert(key, workflow.command_name);
         }
         Ok(true)
     }

@@ -5,19 +5,33 @@ use crate::definition::model::variables::{MEANINGS, PREVIOUS_SUMMARY};
 use crate::definition::model::{ValueName, nearest};
 use crate::sorted::Set;
 
-/// A `{name}` that a template does not know.
+/// A `{name}` that a template does not know, or a variable in the form of another program.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Unknown<'a> {
+    /// The name; of another form all of it, such as `${name}`.
     pub name: &'a str,
     pub line: &'a str,
-    /// The place of the opening brace in the template.
+    /// The place in the template at which it begins.
     pub place: Place,
 }
 
 impl Unknown<'_> {
+    fn is_of_another_form(&self) -> bool {
+        self.name.starts_with(['$', '{'])
+    }
+
+    /// Returns it as it is written in the template.
+    pub fn written(&self) -> String {
+        if self.is_of_another_form() { self.name.to_owned() } else { format!("{{{}}}", self.name) }
+    }
+
     /// Returns the problem of a name. A `summary.ID` or `input.NAME`, `output.ID.NAME` or `outcome.ID` is checked
     /// against the library later.
-    pub fn problem(name: &str, field: Option<&'static str>, known: &'static [&'static str]) -> VariableProblem {
+    pub fn problem(&self, field: Option<&'static str>, known: &'static [&'static str]) -> VariableProblem {
+        let name = self.name;
+        if self.is_of_another_form() {
+            return VariableProblem::OtherForm { written: name.to_owned(), known };
+        }
         if let Some(id) = summary_of(name, known) {
             return VariableProblem::UnknownSummary { id: id.to_owned(), suggestion: None };
         }
@@ -33,6 +47,7 @@ impl Unknown<'_> {
 
 /// Returns the names in braces that are none of the `known` variables, each once; a `summary.ID` may be among them.
 /// Names that look like code of another language (`${name}`, `{{name}}`) are left out, unless a variable was meant.
+/// Variables in these forms, and `$ARGUMENTS`, are among them too.
 pub(crate) fn unknown<'a>(template: &'a str, known: &[&str]) -> Vec<Unknown<'a>> {
     let mut found: Vec<Unknown> = Vec::new();
     let mut seen = Set::new();
@@ -40,10 +55,22 @@ pub(crate) fn unknown<'a>(template: &'a str, known: &[&str]) -> Vec<Unknown<'a>>
         let mut rest = line;
         // The characters of the line before `rest`.
         let mut column = 0;
+        if let Some(at) = line.find(ARGUMENTS).filter(|_| seen.insert(ARGUMENTS)) {
+            let column = line.get(..at).unwrap_or_default().chars().count() + 1;
+            found.push(Unknown { name: ARGUMENTS, line, place: Place { line: index + 1, column } });
+        }
         while let Some((passed, behind)) = rest.split_once('{') {
             let before = line.get(..line.len() - behind.len() - 1).unwrap_or_default();
             column += passed.chars().count() + 1;
             rest = behind;
+            if let Some((length, before)) = other_form(before, behind, known) {
+                let at = line.len() - behind.len() - 1 - before;
+                let name = line.get(at..).and_then(|rest| rest.get(..length)).unwrap_or_default();
+                if seen.insert(name) {
+                    found.push(Unknown { name, line, place: Place { line: index + 1, column: column - before } });
+                }
+                continue;
+            }
             // A known name between blanks is a variable that is not replaced.
             let brace = behind.char_indices().take(MAX_NAME).find(|(_, c)| *c == '}');
             let spaced = brace.and_then(|(at, _)| behind.split_at_checked(at));
@@ -69,6 +96,21 @@ pub(crate) fn unknown<'a>(template: &'a str, known: &[&str]) -> Vec<Unknown<'a>>
         }
     }
     found
+}
+
+/// How other programs write the task.
+const ARGUMENTS: &str = "$ARGUMENTS";
+const NAMES_OF_TASK: [&str; 3] = ["args", "arguments", "task"];
+
+/// Returns the length of a variable that is written as `${name}` or `{{name}}`, and the length of its part before the
+/// brace that is followed by `behind`.
+fn other_form(before: &str, behind: &str, known: &[&str]) -> Option<(usize, usize)> {
+    let (name, after) = behind.split_once('}')?;
+    let is_double = before.ends_with('{') && after.starts_with('}');
+    let is_value = |name: &str| matches!(name.split_once('.'), Some(("input" | "output" | "outcome" | "summary", _)));
+    let is_known = |name: &str| known.contains(&name) || is_value(name) || is_double && NAMES_OF_TASK.contains(&name);
+    let is_other = is_double || before.ends_with('$') && name.trim() == name;
+    (is_other && is_known(name.trim())).then(|| (name.len() + 3 + usize::from(is_double), 1))
 }
 
 /// Maximum number of unknown variables of a text that are reported.
@@ -146,6 +188,9 @@ mod tests {
             let found = unknown(template, known).into_iter();
             found.map(|unknown| unknown.name.to_owned()).collect::<Vec<_>>()
         };
+        let template = "{{description}} ${description} {{ description }} {{args}} ${args} $ARGUMENTS {{x}} ${input.a}";
+        let forms = ["$ARGUMENTS", "{{description}}", "${description}", "{{ description }}", "{{args}}", "${input.a}"];
+        assert_eq!(names(template, &["description"]), forms);
         let template = "{outcome.@acme/kit/review} {src/main} {@acme/kit} {user/outcome.x}";
         assert_eq!(names(template, &["taskId"]), ["outcome.@acme/kit/review"]);
         let template = "{summary.look-1} {sumary.look} {user.name} {a-b}";

@@ -7,6 +7,9 @@ use super::{front_matter, phase_file, yaml};
 use crate::definition::diagnostic::{Diagnostic, FileProblem, Place, Severity};
 use crate::definition::model::{FileKind, Listed, Root, Surroundings, join};
 
+/// Fields that the front matter of other Markdown seldom has.
+const OWN_FIELDS: [&str; 8] = ["emoji", "gate", "outcomes", "outputs", "context", "results", "summary", "write"];
+
 /// Collects the files of one root, and the files that workflows list.
 pub(crate) struct Lint<'a> {
     surroundings: &'a Surroundings,
@@ -101,7 +104,7 @@ impl<'a> Lint<'a> {
         let document = front_matter::split(text.clone());
         // Other Markdown may have front matter too.
         let yaml = yaml::parse(document.front_matter());
-        if !yaml.is_ok_and(|tree| tree.root.get("emoji").is_some()) {
+        if !suggested && !yaml.is_ok_and(|tree| OWN_FIELDS.iter().any(|field| tree.root.get(field).is_some())) {
             return Ok(());
         }
         if !suggested {

@@ -4,7 +4,7 @@ use super::fields::Fields;
 use super::own_limits::{self, PathVariables};
 use super::tools;
 use super::yaml::Yaml;
-use crate::definition::diagnostic::{Diagnostic, LimitProblem, Mapping, Needs, PathPart};
+use crate::definition::diagnostic::{Diagnostic, LimitProblem, Mapping, PathPart};
 use crate::definition::model::schema::names;
 use crate::definition::model::{LIMITS_FIELDS, Stale, Surroundings, UserLimits, WorkflowFiles, nearest};
 
@@ -18,8 +18,7 @@ pub(crate) fn read(
     check: Option<&Surroundings>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Option<UserLimits>, Stale> {
-    let needs = Needs { what: "the limits", fields: &[] };
-    let of = (Mapping::Other, needs, &FIELDS[..]);
+    let of = (Mapping::Other, &FIELDS[..]);
     let Some(mut fields) = Fields::parse(file, text, 0, of, diagnostics) else { return Ok(None) };
     check_keys(&mut fields);
     fields.check_values(&LIMITS_FIELDS);

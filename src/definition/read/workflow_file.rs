@@ -8,11 +8,11 @@ use super::spelling::rule_meant;
 use super::yaml::{Tree, Yaml};
 use super::{budget, conditions, each, inputs, outcomes, parallel, step};
 use crate::definition::diagnostic::meant::{self};
-use crate::definition::diagnostic::{Diagnostic, FieldProblem, Mapping, Needs, PathPart, PhaseProblem};
+use crate::definition::diagnostic::{Diagnostic, FieldProblem, Mapping, PathPart, PhaseProblem};
 use crate::definition::model::schema;
 use crate::definition::model::{
     BoundValue, BudgetBounds, Condition, DEFAULT_MAX_LOOPS, Each, Given, Kind, MAX_COUNT, MAX_PHASES, Outcome, OwnWork,
-    Parallel, Workflow, is_blank, nearest,
+    Parallel, Show, Workflow, is_blank, is_command_name, last_part, nearest, title_case,
 };
 
 const FIELDS: [&str; Workflow::FIELDS.len()] = schema::names(Workflow::FIELDS);
@@ -22,8 +22,6 @@ const RUN: [&str; 8] = ["run", "id", "label", "when", "timeout", "env", "outputs
 const ASK: [&str; 5] = ["ask", "id", "label", "when", "outcomes"];
 /// The fields that only an entry with `run` can have.
 const OF_RUN: [&str; 3] = ["timeout", "env", "outputs"];
-const NEEDS: Needs = Needs { what: "a workflow", fields: &["name", "commandName", "initialMessage", "phases"] };
-const HIDDEN_NEEDS: Needs = Needs { what: "a workflow with `show: workflows`", fields: &["name", "phases"] };
 
 /// An entry of `phases` as it is written.
 pub(crate) struct EntryRef {
@@ -84,11 +82,8 @@ pub(crate) fn read(
     check: bool,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<WorkflowRead> {
-    let of = (Mapping::Workflow, NEEDS, &FIELDS[..]);
+    let of = (Mapping::Workflow, &FIELDS[..]);
     let mut fields = Fields::parse(file, text, 0, of, diagnostics)?;
-    if fields.tree.root.get("show") == Some(&Yaml::String("workflows".into())) {
-        fields.needs = HIDDEN_NEEDS;
-    }
     let workflow = Workflow::read(&mut fields);
     fields.check_rules();
     fields.check_values(Workflow::FIELDS);
@@ -96,13 +91,32 @@ pub(crate) fn read(
     if check {
         check_fields(&mut fields);
     }
-    let workflow = Workflow { key: key.to_owned(), folder: folder.to_owned(), ..workflow };
+    let mut workflow = Workflow { key: key.to_owned(), folder: folder.to_owned(), ..workflow };
+    add_defaults(&mut workflow, &mut fields);
     Some(WorkflowRead { workflow, entries, has_errors: fields.has_errors, tree: fields.tree })
+}
+
+/// Adds the texts that the file leaves out. A workflow that only others start has no command name then.
+fn add_defaults(workflow: &mut Workflow, fields: &mut Fields) {
+    let folder = last_part(&workflow.key).to_owned();
+    if fields.tree.root.get("commandName").is_none() && workflow.show == Show::User {
+        if !is_command_name(&folder) {
+            fields.report(&[], FieldProblem::FolderAsCommandName { folder: folder.clone() });
+        }
+        workflow.command_name.clone_from(&folder);
+    }
+    if workflow.name.is_empty() {
+        workflow.name = title_case(&folder);
+    }
+    if workflow.initial_message.is_empty() {
+        workflow.initial_message = "{description}".to_owned();
+    }
 }
 
 /// Reports unknown keys and variables, and other values without an effect.
 fn check_fields(fields: &mut Fields) {
     fields.check_keys();
+    fields.check_texts();
     check_entries(fields, 0);
     for field in Workflow::FIELDS {
         if let Kind::Template(variables) = field.kind {

@@ -3,12 +3,14 @@
 //! The events are those of the parser inside `serde_yaml`, and the [`Number`] of `serde_yaml` tells which plain scalars
 //! are numbers. A text that the parser or `Number` refuses is an error.
 
+use crate::definition::model::short;
 use crate::sorted::Map;
 
 use serde_yaml::Number;
 
 use super::events::{Event, Events, Failure, Mark};
-use crate::definition::diagnostic::{PathPart, Place, SPACE_NEEDED, ValueKind, YamlProblem, lacks_space};
+use super::yaml_help::{comment_in, quoted, refusal};
+use crate::definition::diagnostic::{PathPart, Place, ValueKind, YamlProblem};
 
 /// One YAML value. Keys are text.
 #[derive(Debug, Clone, PartialEq)]
@@ -97,6 +99,12 @@ const MAX_KEYS: usize = 1000;
 /// Maximum depth of lists and mappings in each other.
 const MAX_DEPTH: usize = 128;
 
+/// Maximum length of a line that is searched for comments, in bytes.
+const MAX_LINE: usize = 2000;
+
+/// Maximum length of a part of a line in a message, in characters.
+const MAX_SHOWN: usize = 80;
+
 /// Maximum ratio of followed aliases to events: one alias may stand for many others.
 const MAX_ALIASES: usize = 100;
 
@@ -111,6 +119,12 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
+    /// Returns a mapping without fields in place of an empty text, if `empty` is true.
+    pub fn or_empty(self, empty: bool) -> Self {
+        let root = if empty && self.root == Yaml::Null { Yaml::Map(Vec::new()) } else { self.root };
+        Self { root, ..self }
+    }
+
     /// Returns the place at which the node of a path begins; `None` if there is no such node.
     pub fn place(&self, path: &[PathPart]) -> Option<Place> {
         self.places.get(self.find(path)?.0).copied()
@@ -186,14 +200,18 @@ fn read(text: &str) -> Result<(Tree, Option<Box<YamlError>>), Box<YamlError>> {
     if refused.is_none() {
         refused = match document.end {
             Some(failure) => Some(Refused::by_parser(failure)),
-            None => {
-                Document::load_next(&mut parser).map(|mark| Refused { problem: Ok(YamlProblem::SecondDocument), mark })
-            }
+            None => Document::load_next(&mut parser).map(|mark| Refused {
+                problem: Ok(YamlProblem::SecondDocument),
+                mark,
+                begun: None,
+            }),
         };
     }
-    let error = refused.map(|Refused { problem, mark }| {
+    let error = refused.map(|Refused { problem, mark, begun }| {
         let place = mark.map(|mark| source.place_of(mark));
-        let problem = problem.unwrap_or_else(|words| refusal(text, words, place));
+        let begun = begun.map(|mark| source.place_of(mark));
+        let told = problem.map(|problem| (problem, place));
+        let (problem, place) = told.unwrap_or_else(|words| refusal(text, words, place, begun));
         YamlError::new(problem, place)
     });
     if tree.places.is_empty() {
@@ -202,51 +220,37 @@ fn read(text: &str) -> Result<(Tree, Option<Box<YamlError>>), Box<YamlError>> {
     Ok((tree, error))
 }
 
-/// Returns the problem of a text that the parser refuses, in the parser's words. The help depends on the character at
-/// the place.
-fn refusal(text: &str, words: String, place: Option<Place>) -> YamlProblem {
-    let line = place.and_then(|place| text.lines().nth(place.line - 1)).unwrap_or_default();
-    let rest = place.and_then(|place| line.char_indices().nth(place.column - 1).and_then(|(at, _)| line.get(at..)));
-    let layout = place.and_then(|place| layout_help(text, place.line - 1));
-    let help = match rest.and_then(|rest| rest.chars().next()) {
-        Some('\t') => "indent with spaces, not with tabs",
-        Some(':') if layout.is_some() => "",
-        Some(':') if line.trim_start().starts_with("when:") => {
-            "write the entry as `- phase: FILE`, and `when` below `phase`"
+/// Returns the problems of texts without quotes that seem to be cut off by a comment, or to reach into another item.
+pub(crate) fn check_texts(text: &str) -> Vec<(Place, YamlProblem)> {
+    let Ok(source) = Source::new(text) else { return Vec::new() };
+    let lines: Vec<&str> = text.lines().collect();
+    let mut events = Events::new(&source.text);
+    let mut found = Vec::new();
+    while let Ok((event, start)) = events.next() {
+        let (value, end) = match event {
+            Event::StreamEnd => break,
+            Event::Scalar { text, plain_end: Some(end), .. } => (text, end),
+            _ => continue,
+        };
+        let (start, end) = (source.place_of(start), source.place_of(end));
+        let within = (start.line + 1..=end.line).filter_map(|line| Some((line, *lines.get(line - 1)?)));
+        found.extend(within.filter(|(_, line)| line.trim_start().starts_with("- ")).map(|(line, content)| {
+            let column = content.len() - content.trim_start().len() + 1;
+            (Place { line, column }, YamlProblem::ItemInText)
+        }));
+        let Some(line) = lines.get(end.line - 1).filter(|line| line.len() <= MAX_LINE) else { continue };
+        let at = line.char_indices().nth(end.column - 1).map_or(line.len(), |(at, _)| at);
+        let rest = line.get(at..).unwrap_or_default();
+        let is_text = matches!(scalar(&value), Yaml::String(_)) && rest.trim_start().starts_with('#');
+        if let Some(comment) = comment_in(&format!("x{rest}")).filter(|_| is_text) {
+            let column = end.column + rest.len() - rest.trim_start().len();
+            let value = line.trim().trim_start_matches("- ");
+            let value = value.split_once(": ").map_or(value, |(_, value)| value.trim());
+            let (comment, text) = (short(comment, MAX_SHOWN), short(&quoted(value), MAX_SHOWN));
+            found.push((Place { column, ..end }, YamlProblem::Comment { comment, text }));
         }
-        Some(':') => "put a value that contains `: ` in quotes",
-        Some('`' | '@' | '%' | '|' | '>' | '&' | '*') => "put a value that begins with a special character in quotes",
-        Some('\0'..='\u{1f}' | '\u{7f}'..='\u{9f}') => "remove the control character",
-        _ if layout.is_some() => "",
-        Some('-') => "use one `---` only, before the first field",
-        _ => "look for a quote or bracket that is not closed, and put a value that begins with `{` in quotes",
-    };
-    let help = layout.filter(|_| help.is_empty()).unwrap_or_else(|| help.to_owned());
-    YamlProblem::NotYaml { words, help }
-}
-
-/// Returns the help for a line that is not laid out as an item of a list: without a space behind its `-`, or with
-/// another indentation than the fields of its item above the line.
-fn layout_help(text: &str, line: usize) -> Option<String> {
-    let indent = |line: &str| line.len() - line.trim_start().len();
-    let key = |line: &str| {
-        let key = line.trim_start().split_once(':')?.0;
-        key.chars().all(|c| c.is_ascii_alphanumeric()).then(|| key.to_owned())
-    };
-    let lines: Vec<&str> = text.lines().take(line + 1).filter(|line| !line.trim().is_empty()).collect();
-    let (wrong, above) = lines.split_last()?;
-    if lacks_space(wrong) {
-        return Some(SPACE_NEEDED.to_owned());
     }
-    let (wrong_key, last) = (key(wrong)?, above.last()?);
-    let item = above.iter().rev().find(|line| line.trim_start().starts_with("- "))?;
-    let first = item.trim_start().strip_prefix('-')?;
-    let expected = item.len() - first.trim_start().len();
-    let is_field = last == item || indent(last) == expected;
-    let is_open = last.trim_end().ends_with(':');
-    let first = key(first)?;
-    (is_field && !is_open && indent(wrong) != expected)
-        .then(|| format!("indent `{wrong_key}` by {expected} spaces, as `{first}` above it"))
+    found
 }
 
 /// Refuses a text that would keep the parser busy.
@@ -364,11 +368,13 @@ impl Document {
                     Some(&target) => (None, Node::Alias(target)),
                     None => {
                         let words = "unknown anchor".to_owned();
-                        document.end = Some(Failure { words, mark: Some(mark) });
+                        document.end = Some(Failure { words, mark: Some(mark), begun: None });
                         return document;
                     }
                 },
-                Event::Scalar { anchor, tag, text, plain } => (anchor, Node::Scalar { tag, text, plain }),
+                Event::Scalar { anchor, tag, text, plain_end } => {
+                    (anchor, Node::Scalar { tag, text, plain: plain_end.is_some() })
+                }
                 Event::List { anchor, tag } => (anchor, Node::List(tag)),
                 Event::Map { anchor, tag } => (anchor, Node::Map(tag)),
                 Event::ListEnd | Event::MapEnd => (None, Node::End),
@@ -404,11 +410,13 @@ struct Refused {
     /// The problem, or the words about a text that is not YAML.
     problem: Result<YamlProblem, String>,
     mark: Option<Mark>,
+    /// As in [`Failure`].
+    begun: Option<Mark>,
 }
 
 impl Refused {
-    fn by_parser(Failure { words, mark }: Failure) -> Self {
-        Self { problem: Err(words), mark }
+    fn by_parser(Failure { words, mark, begun }: Failure) -> Self {
+        Self { problem: Err(words), mark, begun }
     }
 }
 
@@ -431,7 +439,7 @@ impl<'a> Builder<'a> {
     }
 
     fn refuse<T>(&mut self, problem: YamlProblem, mark: Mark) -> Option<T> {
-        self.refused = Some(Refused { problem: Ok(problem), mark: Some(mark) });
+        self.refused = Some(Refused { problem: Ok(problem), mark: Some(mark), begun: None });
         None
     }
 
@@ -447,7 +455,7 @@ impl<'a> Builder<'a> {
             }
         }
         let words = if path.is_empty() { words.to_owned() } else { format!("{path}: {words}") };
-        self.refused = Some(Refused { problem: Err(words), mark: Some(mark) });
+        self.refused = Some(Refused { problem: Err(words), mark: Some(mark), begun: None });
         None
     }
 
@@ -456,7 +464,7 @@ impl<'a> Builder<'a> {
         let document = self.document;
         let Some((node, mark)) = document.events.get(self.at) else {
             let end = document.end.clone();
-            let end = end.unwrap_or(Failure { words: String::new(), mark: None });
+            let end = end.unwrap_or(Failure { words: String::new(), mark: None, begun: None });
             self.refused = Some(Refused::by_parser(end));
             return None;
         };
@@ -483,7 +491,7 @@ impl<'a> Builder<'a> {
         self.aliases_followed += 1;
         if self.aliases_followed > self.document.events.len() * MAX_ALIASES {
             let words = "repetition limit exceeded".to_owned();
-            self.refused = Some(Refused { problem: Err(words), mark: None });
+            self.refused = Some(Refused { problem: Err(words), mark: None, begun: None });
             return None;
         }
         let behind = std::mem::replace(&mut self.at, target);
@@ -541,7 +549,7 @@ impl<'a> Builder<'a> {
         };
         if self.depth == MAX_DEPTH {
             let words = "recursion limit exceeded".to_owned();
-            self.refused = Some(Refused { problem: Err(words), mark: Some(mark) });
+            self.refused = Some(Refused { problem: Err(words), mark: Some(mark), begun: None });
             return None;
         }
         if is_key {
@@ -787,7 +795,7 @@ mod tests {
 
     #[test]
     fn a_syntax_error_names_its_place() {
-        assert_eq!(parse("a: b\nname: [x").unwrap_err().place, place(3, 1));
+        assert_eq!(parse("a: b\nname: [x").unwrap_err().place, place(2, 7));
         assert_eq!(parse("---\nname: x: y").unwrap_err().place, place(2, 8));
     }
 
@@ -796,10 +804,15 @@ mod tests {
         for (yaml, expected) in [
             ("a:\n\tb: c", "indent with spaces, not with tabs"),
             ("a: b\n\t\nc: d", "indent with spaces, not with tabs"),
-            ("a: b: c", "put a value that contains `: ` in quotes"),
-            ("a: @b", "put a value that begins with a special character in quotes"),
-            ("a: 'b", "look for a quote or bracket that is not closed"),
-            ("a: {b} c", "look for a quote or bracket that is not closed"),
+            ("a: b: c", "put the text in quotes: `a: \"b: c\"`"),
+            ("a: @b", "put the text in quotes: `a: \"@b\"`"),
+            ("a: 'b", "close the quote or bracket here"),
+            ("a: [b\nc: d", "close the quote or bracket here"),
+            ("a: {b} c", "put the text in quotes: `a: \"{b} c\"`"),
+            ("a:\n  - b\n - c", "indent each `-` of a list alike: the one above has 2 spaces before it"),
+            ("a: b #1\n  c", "` #` begins a comment: put a text that contains it in quotes"),
+            ("a: *b", "put the text in quotes"),
+            ("? `b", "put a text that begins with a special character in quotes"),
         ] {
             let YamlProblem::NotYaml { words, help } = parse(yaml).unwrap_err().problem else { panic!("{yaml:?}") };
             assert!(help.starts_with(expected), "{yaml:?}: {words}: {help}");

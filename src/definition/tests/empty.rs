@@ -6,13 +6,19 @@ use crate::definition::schema::{
 };
 
 fn phase_with(lines: &str) -> String {
-    PHASE.replacen("emoji: '*'\n", &format!("emoji: '*'\n{lines}"), 1)
+    without(PHASE, lines).replacen("---\n", &format!("---\n{lines}"), 1)
+}
+
+/// Returns a file without the line of the first field in `lines`.
+fn without(file: &str, lines: &str) -> String {
+    let field = lines.split_inclusive(':').next().unwrap_or(lines);
+    file.split_inclusive('\n').filter(|line| lines.is_empty() || !line.starts_with(field)).collect()
 }
 
 /// Returns the errors of a workflow with these lines, and of a workflow whose phase has these lines.
 fn errors(flow: &str, phase: &str) -> (bool, Vec<String>) {
     let (library, diagnostics) = load(&[
-        ("w/workflow.yaml", &format!("{FLOW}{flow}")),
+        ("w/workflow.yaml", &format!("{}{flow}", without(FLOW, flow))),
         ("w/a.md", &phase_with(phase)),
         ("v/workflow.yaml", "name: V\nshow: workflows\nphases: [../w/b.md]\n"),
         ("w/b.md", PHASE),

@@ -69,7 +69,7 @@ fn a_phase_file_is_read_once_and_shared() {
 fn a_broken_phase_file_keeps_all_its_workflows_out() {
     let (library, diagnostics) = load(&[
         ("a/workflow.yaml", FLOW),
-        ("a/a.md", "no front matter"),
+        ("a/a.md", "---\nid:\n---\nDo it."),
         ("b/workflow.yaml", &FLOW.replace("a.md", "../a/a.md").replace("commandName: flow", "commandName: b")),
     ]);
     assert_eq!((keys(&library), library.left_out().len(), diagnostics.len()), (vec![], 2, 1));

@@ -74,7 +74,7 @@ impl LimitsLint<'_> {
             }
             self.network(phase, workflow, &limits);
             self.globs(phase, &file, &limits);
-            self.tools(phase);
+            self.tools(phase, &limits);
         }
         self.gates(workflow)
     }
@@ -122,8 +122,15 @@ impl LimitsLint<'_> {
         }
     }
 
-    /// Reports a `write` of a phase whose whitelist has no tool that writes.
-    fn tools(&mut self, phase: &Phase) {
+    /// Reports a blacklist that leaves the files to commands, and a `write` of a phase whose whitelist has no tool that
+    /// writes.
+    fn tools(&mut self, phase: &Phase, limits: &Limits) {
+        let refuses = |tool: &str| !phase.tools.allows(tool);
+        let is_open = limits.write.is_none() && !refuses("bash") && matches!(phase.tools, ToolPolicy::Except(_));
+        if is_open && FILE_TOOLS.iter().all(|tool| refuses(tool)) {
+            let at = [PathPart::Key("tools"), PathPart::Key("blacklist")];
+            self.report(&phase.file, LimitProblem::CommandsWrite, &at);
+        }
         let writes = names(phase, &COMMAND_TOOLS) || names(phase, &FILE_TOOLS);
         let has_list = phase.limits.write.as_ref().is_some_and(|write| !write.is_empty());
         if matches!(phase.tools, ToolPolicy::Only(_)) && !writes && has_list {

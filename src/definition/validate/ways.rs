@@ -11,7 +11,7 @@ use super::known::Known;
 use crate::definition::diagnostic::{Anchored, PathPart, WorkflowProblem};
 use crate::definition::model::work::Step;
 use crate::definition::model::{
-    Condition, Each, Entry, EntryKind, FileEntry, Library, Outcome, Target, ValueName, ValueType, Workflow,
+    Condition, Each, Entry, EntryKind, FileEntry, Library, Outcome, Show, Target, ValueName, ValueType, Workflow,
     entries_of_file,
 };
 
@@ -382,6 +382,16 @@ impl<'a, 'k> Ways<'a, 'k> {
         ending
     }
 
+    /// Returns true if a run surely has something to do beside this group. Other workflows that nest a workflow with
+    /// `show: workflows` have something to do beside it.
+    fn has_work_beside(&self) -> bool {
+        let group = self.workflow.group.as_ref();
+        let file = group.map_or(Some(self.workflow), |group| self.known.workflows.get(&*group.file).copied());
+        let own = group.map_or(&[][..], |group| &group.at);
+        let is_beside = |of: &FileEntry| of.at.len() == 1 && of.entry.when.is_empty() && !own.starts_with(&of.at);
+        file.is_some_and(|file| file.show == Show::Workflows) || self.all.iter().any(is_beside)
+    }
+
     fn report(self, anchored: &mut Vec<Anchored>) {
         let ending = self.ending();
         let to_end = self.edges.iter().filter(|edge| ending.contains(&edge.to));
@@ -413,7 +423,7 @@ impl<'a, 'k> Ways<'a, 'k> {
                 }
             }
         }
-        if self.may_be_empty {
+        if self.may_be_empty && !self.has_work_beside() {
             anchored.push(Anchored::new(self.workflow, WorkflowProblem::NothingToDo, &[PathPart::Key("phases")]));
         }
     }
