@@ -345,7 +345,7 @@ fn all_diagnostics_are_shown_on_demand_and_checked_against_the_tools_of_pi() {
     for part in [
         "~/project/bad/workflow.yaml:1:7: error: `name`: expected a string, found a number",
         "~/global/two/look.md:6:21: warning: unknown tool `write`",
-        "4 errors, 1 warning. 1 workflow is left out.",
+        "2 errors, 2 warnings. 1 workflow is left out.",
     ] {
         assert!(calls[0].contains(part), "{part}\n{}", calls[0]);
     }
@@ -356,7 +356,7 @@ fn all_diagnostics_are_shown_on_demand_and_checked_against_the_tools_of_pi() {
         "<dim>  1 | name: 7",
         "<error>    |       ^",
         "<accent>  help: put the value in quotes",
-        "<text>4 errors, 1 warning. 1 workflow is left out.",
+        "<text>2 errors, 2 warnings. 1 workflow is left out.",
     ] {
         assert!(drawn.lines().any(|drawn| drawn == line), "{line}\n{drawn}");
     }
