@@ -89,6 +89,14 @@ fn text(fields: &mut Fields, field: &'static Field) -> String {
     if matches!(field.kind, Kind::FreeText) {
         return fields.optional_text(name).unwrap_or_default();
     }
+    let is_empty = match fields.tree.root.get(name) {
+        Some(Yaml::Null) => true,
+        Some(Yaml::String(text)) => text.is_empty(),
+        _ => false,
+    };
+    if is_empty && field.may_be_empty() {
+        return String::new();
+    }
     let text = fields.given_text(name);
     if matches!(field.kind, Kind::CommandName) && !text.is_empty() && !is_command_name(&text) {
         fields.report(&[PathPart::Key(name)], FieldProblem::BadCommandName { value: text.clone() });
