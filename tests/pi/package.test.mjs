@@ -50,6 +50,7 @@ const PACKED = [
     "find",
     "formats",
     "process",
+    "readable",
     "report",
     "sessions",
     "stats",
@@ -383,7 +384,8 @@ for (const version of VERSIONS) {
 test("a component that is not built is reported with the command to build it", async (t) => {
   const { sandbox } = await stage(t, [], {});
   const copy = join(sandbox.root, "copy");
-  for (const path of ["host-shim", "package.json"]) cpSync(join(REPO, path), join(copy, path), { recursive: true });
+  for (const path of ["host-shim", "sandbox", "package.json"])
+    cpSync(join(REPO, path), join(copy, path), { recursive: true });
   rmSync(join(copy, "host-shim/component"), { recursive: true });
   const [node, ...parameters] = piCommand({ sandbox, extension: copy, args: ["-p", "hello"] });
   assert.equal(node, NODE);

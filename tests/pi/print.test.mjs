@@ -160,7 +160,7 @@ for (const version of VERSIONS) {
         stderr: `${diagnostics}.pi/workflows/bad/workflow.yaml:1:8: error: not valid YAML: did not find expected node content
   1 | name: [
     |        ^
-  help: look for a quote or bracket that is not closed, and put a value that begins with \`{\` in quotes
+  help: close the quote or bracket here, and put a text that contains \`, \`, \`: \` or a bracket in quotes
 
 1 error, 0 warnings. 1 workflow is left out.
 `,
