@@ -68,47 +68,11 @@ impl FieldProblem {
                 };
                 error(format!("`{field}` has no value")).help(help).marking(name)
             }
-            Self::NotAList { field, expected, text } => {
-                let wrong = error(format!("`{field}`: expected {expected}, found a string"));
-                let name = field.rsplit('.').next().unwrap_or(field);
-                if lacks_space(text) {
-                    return wrong.help(SPACE_NEEDED);
-                }
-                if text.starts_with(['–', '—', '•']) {
-                    return wrong.help("begin each item of a list with `- `");
-                }
-                if name == "write" && matches!(&**text, "none" | "nothing" | "no") {
-                    return wrong.help("`write: []` allows nothing");
-                }
-                let text = text.trim_matches(['[', ']', ' ']);
-                let items: Vec<&str> = text.split(',').map(str::trim).collect();
-                wrong.help(format!("did you mean `{name}: [{}]`?", items.join(", ")))
-            }
+            Self::NotAList { field, expected, text } => not_a_list(field, expected, text),
             Self::Quoted { field, expected, value } => {
                 error(format!("`{field}`: expected {expected}, found the string `{value}`")).help("remove the quotes")
             }
-            Self::WrongType { field, expected, found } => {
-                let message = format!("`{field}`: expected {expected}, found {found}");
-                let wrong = error(message).quotes(expected, *found);
-                match (field.rsplit('.').next(), found) {
-                    (Some("phases"), ValueKind::Mapping) => {
-                        wrong.help("write each entry behind a `- `, such as `- plan.md`")
-                    }
-                    (Some("gate"), ValueKind::String) => {
-                        wrong.help("write a check as `run: npm test`, `file: PATH` or `approve: QUESTION`")
-                    }
-                    (Some("outcomes"), ValueKind::List) => {
-                        wrong.help("each outcome has a target: `clean: next` for `clean`")
-                    }
-                    (Some("budget"), ValueKind::String | ValueKind::Number) => {
-                        wrong.help("name what is bounded, as in `budget: { time: 10m }`")
-                    }
-                    (_, ValueKind::String) if *expected == "`true` or `false`" => {
-                        wrong.help("write one of the two words, without quotes")
-                    }
-                    _ => wrong,
-                }
-            }
+            Self::WrongType { field, expected, found } => wrong_type(field, expected, *found),
             Self::Ignored { field, expected, found } => {
                 let message = format!("`{field}`: expected {expected}, found {found}; it has no effect");
                 warning(message).quotes(expected, *found)
@@ -157,6 +121,44 @@ impl FieldProblem {
                     .help(format!("add a name of letters, digits, `_` and `-`, such as `commandName: {example}`"))
             }
         }
+    }
+}
+
+/// Describes a text in the place of a list.
+fn not_a_list(field: &str, expected: &str, text: &str) -> Description {
+    let wrong = error(format!("`{field}`: expected {expected}, found a string"));
+    let name = field.rsplit('.').next().unwrap_or(field);
+    if lacks_space(text) {
+        return wrong.help(SPACE_NEEDED);
+    }
+    if text.starts_with(['–', '—', '•']) {
+        return wrong.help("begin each item of a list with `- `");
+    }
+    if name == "write" && matches!(text, "none" | "nothing" | "no") {
+        return wrong.help("`write: []` allows nothing");
+    }
+    let text = text.trim_matches(['[', ']', ' ']);
+    let items: Vec<&str> = text.split(',').map(str::trim).collect();
+    wrong.help(format!("did you mean `{name}: [{}]`?", items.join(", ")))
+}
+
+/// Describes a value of another type than expected.
+fn wrong_type(field: &str, expected: &'static str, found: ValueKind) -> Description {
+    let message = format!("`{field}`: expected {expected}, found {found}");
+    let wrong = error(message).quotes(expected, found);
+    match (field.rsplit('.').next(), found) {
+        (Some("phases"), ValueKind::Mapping) => wrong.help("write each entry behind a `- `, such as `- plan.md`"),
+        (Some("gate"), ValueKind::String) => {
+            wrong.help("write a check as `run: npm test`, `file: PATH` or `approve: QUESTION`")
+        }
+        (Some("outcomes"), ValueKind::List) => wrong.help("each outcome has a target: `clean: next` for `clean`"),
+        (Some("budget"), ValueKind::String | ValueKind::Number) => {
+            wrong.help("name what is bounded, as in `budget: { time: 10m }`")
+        }
+        (_, ValueKind::String) if expected == "`true` or `false`" => {
+            wrong.help("write one of the two words, without quotes")
+        }
+        _ => wrong,
     }
 }
 
