@@ -33,7 +33,7 @@ export function registerCommand({ pi, host, manifest, guest, calls, requests, jo
         context,
         outcome,
         (ticket, answer) => calls.call(context, "resumeCommand", moment(), ticket, answer),
-        { ...progress, childrenWork: context.mode === "tui" ? () => goOn(undefined) : undefined },
+        { ...progress, childrenWork: () => context.mode === "tui" && goOn(undefined) },
       );
       const result = await Promise.race([work, goesOn]);
       if (result?.tag === "settle") await settled(context);

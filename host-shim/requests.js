@@ -22,7 +22,7 @@ import { Turns } from "./turns.js";
  * @property {(stop: () => void) => () => void} begin lets the user stop the command line; returns a function that
  *   withdraws this and hides the progress
  * @property {(text: string) => void} show
- * @property {() => void} [childrenWork] called when the wait for children begins
+ * @property {() => unknown} [childrenWork] called when the wait for children begins
  */
 
 export class Requests {
