@@ -1,4 +1,4 @@
-// What the command line gets of the loader, by the name `#loader`.
+// The exports of the loader for the command line, imported as `#loader`.
 export { fieldOf, filesBelow, packageRoots } from "./files.js";
 export { isName } from "./folders.js";
 export { utcOffset } from "./local-time.js";

@@ -32,7 +32,7 @@ pub struct Waiting {
     pub then: Then,
 }
 
-/// What follows an answer.
+/// The continuation after an answer, as data.
 #[derive(Debug)]
 pub enum Then {
     /// A gate goes on.

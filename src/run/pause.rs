@@ -27,7 +27,7 @@ impl Pause {
     }
 }
 
-/// What a pause is about, and so what ends it.
+/// The subject of a pause; it decides which action ends the pause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum About {
     /// The phase: the pause ends when the run leaves it.

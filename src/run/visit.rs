@@ -1,4 +1,4 @@
-//! What a run stores of a phase: its last visit with the summary, and the reason why it was passed over.
+//! The records of a phase in a run: its last visit with the summary, and the reason why it was passed over.
 
 use serde::Serialize;
 

@@ -98,7 +98,7 @@ pub(crate) fn unknown<'a>(template: &'a str, known: &[&str]) -> Vec<Unknown<'a>>
     found
 }
 
-/// How other programs write the task.
+/// The variables for the task in other programs.
 const ARGUMENTS: &str = "$ARGUMENTS";
 const NAMES_OF_TASK: [&str; 3] = ["args", "arguments", "task"];
 

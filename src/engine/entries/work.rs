@@ -17,7 +17,7 @@ use super::state::{EntryAsked, OpenEntry, OpenStep, Work};
 /// The option of a question without an answer.
 const NOT_YET: &str = "Not yet";
 
-/// What an entry needs next.
+/// The next action for an entry without the model.
 pub enum Next {
     /// An answer.
     Ask(Request, EntryAsked),

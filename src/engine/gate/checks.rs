@@ -26,7 +26,7 @@ pub enum Outcome {
     Paused(PauseReason),
 }
 
-/// What a gate needs next.
+/// The next action for a gate.
 pub enum Next {
     /// An answer.
     Ask(Request, GateAsked),

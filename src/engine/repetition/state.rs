@@ -34,7 +34,7 @@ pub struct Turn<'a> {
     pub is_paused: bool,
 }
 
-/// What follows a turn.
+/// The consequence of a turn.
 pub enum Consequence {
     Tell(String),
     Pause(PauseReason),

@@ -46,7 +46,7 @@ pub enum StartAsked {
     Consent(Start, Unallowed),
 }
 
-/// What a start needs next.
+/// The next action before a run starts.
 pub enum Next {
     /// An answer.
     Ask(Request, StartAsked),

@@ -2,8 +2,8 @@
 
 use crate::run::RunState;
 
-/// What differs between the agent of the session and the agent of a branch. Nothing else in the engine asks which of
-/// them it is.
+/// The properties in which the agent of the session and the agent of a branch differ. Only texts about the end of a run
+/// ask for the branch itself.
 #[derive(Debug)]
 pub struct AgentOf {
     /// The user is told of the pauses, the waits and the end of its run. Those of a branch are told by the run that
