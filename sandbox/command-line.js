@@ -121,6 +121,6 @@ function withHelp(message) {
     ? "The container covers parts of /proc"
     : /namespace|permitted|permission|uid map/i.test(first) &&
       "The system or the container does not allow user namespaces";
-  const help = cause ? `. ${cause}: see "Where commands cannot be confined" in docs/reference.md` : "";
+  const help = cause ? `. ${cause}: see "Where commands cannot be confined" in docs/reference/limits.md` : "";
   return `the sandbox does not start (${first || "no message"})${help}`;
 }

@@ -3,7 +3,7 @@
 //   node scripts/screens.mjs
 //
 // A scripted model plays the agent; tmux is the terminal.
-import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { PI_VERSIONS, REPO } from "../tests/pi/harness/pi.mjs";
@@ -12,7 +12,10 @@ import { startModel } from "../tests/pi/harness/scripted-model.mjs";
 import { startTui } from "../tests/pi/harness/tui.mjs";
 
 /** The pages with screens. */
-const PAGES = ["README.md", "docs/reference.md"].map((page) => join(REPO, page));
+const PAGES = [
+  join(REPO, "README.md"),
+  ...readdirSync(join(REPO, "docs/reference")).map((name) => join(REPO, "docs/reference", name)),
+];
 const TYPO = '---\nid: typo\nname: Typo\nemoji: "✏️"\n---\n\nCorrect the spelling in {descripton}.\n';
 
 const next = { action: "next", outcome: "small", summary: "src/clock.js:12 adds the zone twice." };

@@ -28,7 +28,7 @@ const MOST = 3;
 
 /** The part of the sessions that have runs, each with this number of phases that take this number of messages. */
 const WITH_RUNS = 0.5;
-const FILE = readFileSync(new URL("../../docs/reference.md", import.meta.url), "utf8");
+const FILE = readFileSync(new URL("../../docs/architecture.md", import.meta.url), "utf8");
 const PHASES = 8;
 const MESSAGES = 24;
 

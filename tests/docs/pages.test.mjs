@@ -1,4 +1,4 @@
-// The documentation: links and paths are valid, and the README is short.
+// The documentation: links and paths are valid, the pages are short, and the contents list all of them.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
@@ -9,6 +9,14 @@ import { REPO } from "../pi/harness/pi.mjs";
 
 const MAX_README = 10_000;
 
+/** Maximum length of a page for authors, in bytes. */
+const MAX_PAGE = 20_000;
+
+const CONTENTS = "docs/README.md";
+
+/** Pages for work on the package itself: the contents list the page and not its sections. */
+const FOR_CONTRIBUTORS = ["docs/architecture.md", "docs/interface.md", "CONTRIBUTING.md", "CHANGELOG.md"];
+
 /** The Markdown pages for readers. Phase files are excluded: their links are for an agent. */
 const PAGES = [
   "README.md",
@@ -18,7 +26,7 @@ const PAGES = [
   "fuzz/README.md",
   "sandbox/README.md",
   "workflows-examples/README.md",
-].concat(listed("docs/*.md"), listed("skills/**/*.md"));
+].concat(listed("docs/**/*.md"), listed("skills/**/*.md"));
 
 /** Returns the files of the repository that match a pattern. @param {string} pattern */
 function listed(pattern) {
@@ -39,15 +47,19 @@ function prose(page) {
 function links(page) {
   return [
     ...prose(page)
-      .replace(/``.*?``|`[^`\n]*`(?!\])/g, "")
+      .replace(/``.*?``|`[^`\n]*`/g, "")
       .matchAll(/\]\(([^)\s]+)\)/g),
   ].map(([, target]) => target);
 }
 
+/** Returns the headings of a page. @param {string} page */
+function headings(page) {
+  return [...prose(page).matchAll(/^#{1,6} (.*)$/gm)].map(([, heading]) => heading);
+}
+
 /** Returns the anchors that GitHub generates for the headings of a page. @param {string} page */
 function anchors(page) {
-  const headings = [...prose(page).matchAll(/^#{1,6} (.*)$/gm)].map(([, heading]) => heading);
-  const words = headings.map((heading) =>
+  const words = headings(page).map((heading) =>
     heading
       .toLowerCase()
       .replace(/[^\p{L}\p{N}\p{M}_ -]/gu, "")
@@ -82,9 +94,9 @@ test("every link has an existing file and heading as its target", () => {
 
 test("a broken link is reported", () => {
   assert.match(String(broken("README.md", "docs/no-page.md")), /there is no/);
-  assert.match(String(broken("README.md", "docs/reference.md#no-heading")), /no heading/);
-  assert.match(String(broken("docs/reference.md", "../../outside.md")), /there is no/);
-  assert.equal(broken("docs/reference.md", "#the-tool-workflow_step"), undefined);
+  assert.match(String(broken("README.md", "docs/reference/gates.md#no-heading")), /no heading/);
+  assert.match(String(broken("docs/reference/gates.md", "../../../outside.md")), /there is no/);
+  assert.equal(broken("docs/reference/commands-in-pi.md", "#the-tool-workflow_step"), undefined);
 });
 
 test("every path of the repository that a page names exists", () => {
@@ -108,13 +120,45 @@ test("every path of the repository that a page names exists", () => {
   assert.deepEqual(missing, []);
 });
 
-test("the README is short, and links to every page of the documentation", () => {
-  const { size } = statSync(join(REPO, "README.md"));
-  assert.ok(size <= MAX_README, `${size} bytes`);
-  const targets = links("README.md").map((link) => link.split("#")[0]);
-  const pages = PAGES.filter((page) => page !== "README.md" && !/^(skills|fuzz|sandbox)\//.test(page));
+test("every page and section of the reference that the source names exists", () => {
+  const sources = ["src/**", "cli/**", "host-shim/*.js", "sandbox/*.js", "scripts/**", "schemas/*", "tests/diagnostics/*"];
+  const named = sources.flatMap(listed).flatMap((file) =>
+    [...readFileSync(join(REPO, file), "utf8").matchAll(/(?:"([^"\n]+)" in )?(docs\/reference[\w/-]*\.md)/g)].map(
+      ([, heading, page]) => ({ file, page, heading }),
+    ),
+  );
+  assert.ok(named.length >= 5, String(named.length));
   assert.deepEqual(
-    pages.filter((page) => !targets.includes(page)),
+    named.filter(
+      ({ page, heading }) => !existsSync(join(REPO, page)) || (heading && !headings(page).includes(heading)),
+    ),
+    [],
+  );
+});
+
+test("the pages are short", () => {
+  const most = (/** @type {string} */ page) => (page === "README.md" ? MAX_README : MAX_PAGE);
+  const pages = ["README.md", ...listed("docs/**/*.md")].filter((page) => page !== "docs/architecture.md");
+  const long = pages.map((page) => ({ page, size: statSync(join(REPO, page)).size }));
+  assert.deepEqual(
+    long.filter(({ page, size }) => size > most(page)),
+    [],
+  );
+});
+
+test("the contents list every page, and every section of the pages for users", () => {
+  assert.ok(links("README.md").includes(CONTENTS));
+  const listedLinks = links(CONTENTS).map((link) => relative(REPO, join(REPO, dirname(CONTENTS), link)));
+  const pages = PAGES.filter((page) => page !== CONTENTS && !/^(skills|fuzz|sandbox)\//.test(page));
+  const sections = pages
+    .filter((page) => page !== "README.md" && !FOR_CONTRIBUTORS.includes(page))
+    .flatMap((page) => {
+      const levels = [...prose(page).matchAll(/^(#{1,6}) /gm)].map(([, { length }]) => length);
+      return anchors(page).flatMap((anchor, index) => (levels[index] === 2 ? [`${page}#${anchor}`] : []));
+    });
+  assert.ok(sections.length > 50, String(sections.length));
+  assert.deepEqual(
+    [...pages, ...sections].filter((target) => !listedLinks.includes(target)),
     [],
   );
 });

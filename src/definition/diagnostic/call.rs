@@ -1,6 +1,7 @@
 //! The `tests` of a phase.
 
 use super::description::{Description, failure, suggestion};
+use super::meant::Mapping;
 use super::value::ValueKind;
 use crate::definition::model::RuleFile;
 
@@ -51,7 +52,7 @@ impl CallProblem {
                 failure(format!("`{field}`: expected {expected}, found {found}"))
             }
             Self::UnknownTests { field, known } => failure(format!("unknown field `{field}` in `tests`"))
-                .help(suggestion(field, known, "fields"))
+                .help(suggestion(field, known, Mapping::Other))
                 .marking(field),
             Self::TooManyTests { limit } => failure(format!("`tests` must not have more than {limit} entries")),
             Self::WrongTest { call, workflow, decision, writable } => {

@@ -1,5 +1,6 @@
 //! Severity, message and help of a problem.
 
+use super::meant::Mapping;
 use super::value::{STRING, ValueKind};
 use crate::definition::model::{list, nearest};
 
@@ -66,22 +67,23 @@ impl Description {
 
 pub(crate) const LINK_OUTSIDE: &str = "put the folder itself there, or a link that stays in the project";
 
-pub(crate) fn suggestion(word: &str, known: &[&str], what: &str) -> String {
+pub(crate) fn suggestion(word: &str, known: &[&str], of: Mapping) -> String {
     if word.trim().contains(' ') {
         return "put a text that contains `, ` or `: ` in quotes".into();
     }
     match nearest(word, known.iter().copied()) {
         Some(known) => format!("did you mean `{known}`?"),
-        None => available(known, what),
+        None => available(known, "fields", of.page()),
     }
 }
 
 /// Maximum number of words that a help lists.
 const MAX_LISTED: usize = 7;
 
-pub(crate) fn available(known: &[&str], what: &str) -> String {
+/// Lists what is known; of more than a few, names the page of the documentation that lists them.
+pub(crate) fn available(known: &[&str], what: &str, page: &str) -> String {
     if known.len() > MAX_LISTED {
-        return format!("remove it, or see docs/reference.md of pi-workflows for the available {what}");
+        return format!("remove it, or see {page} of pi-workflows for the available {what}");
     }
     format!("available {what}: {}", list(known))
 }

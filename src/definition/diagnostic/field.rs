@@ -101,13 +101,13 @@ impl FieldProblem {
                 let mapping = if *of == "phases" { Mapping::Entry } else { Mapping::Other };
                 let help = meant::gone(field, mapping).or_else(|| meant::help(field, mapping));
                 error(format!("unknown field `{field}` in `{of}`"))
-                    .help(help.unwrap_or_else(|| suggestion(field, known, "fields")))
+                    .help(help.unwrap_or_else(|| suggestion(field, known, mapping)))
                     .marking(field)
             }
             Self::UnknownField { of, field, known } => {
                 let help = place_of(field).map(|place| format!("`{field}` belongs in {place}"));
                 let help = help.or_else(|| meant::help(field, *of));
-                let help = help.unwrap_or_else(|| suggestion(field, known, "fields"));
+                let help = help.unwrap_or_else(|| suggestion(field, known, *of));
                 warning(format!("unknown field `{field}`; it has no effect")).help(help).marking(field)
             }
             Self::UnknownRule { of, field, rule, here } => unknown_rule(*of, field, rule, *here),

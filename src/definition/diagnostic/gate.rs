@@ -36,7 +36,7 @@ impl GateProblem {
             Self::UnknownCheckField { field, known } => {
                 let help = meant::help(field, Mapping::Check);
                 error(format!("unknown field `{field}` in a check"))
-                    .help(help.unwrap_or_else(|| suggestion(field, known, "fields")))
+                    .help(help.unwrap_or_else(|| suggestion(field, known, Mapping::Check)))
                     .marking(field)
             }
             Self::MisplacedCheckField { field, of } => error(format!("`{field}` belongs to a check with `{of}`")),

@@ -27,6 +27,16 @@ impl Mapping {
             Self::Other => "another place",
         }
     }
+
+    /// The page of the documentation that lists the fields of the mapping.
+    pub(crate) fn page(self) -> &'static str {
+        match self {
+            Self::Workflow | Self::Entry => "docs/reference/workflow-yaml.md",
+            Self::Phase => "docs/reference/phase-files.md",
+            Self::Check => "docs/reference/gates.md",
+            Self::Other => "docs/README.md",
+        }
+    }
 }
 
 /// The meaning of a field of another program.

@@ -30,7 +30,7 @@ impl VariableProblem {
                 }
                 let help = match meant_variable(name, known) {
                     Some(known) => format!("did you mean `{{{known}}}`?"),
-                    None => available(known, "variables"),
+                    None => available(known, "variables", "docs/reference/variables.md"),
                 };
                 warning(format!("unknown variable `{{{name}}}`{of_field}; it is not replaced"))
                     .help(help)
