@@ -88,7 +88,7 @@ impl Session {
         let mut output = self.engine.handle(event, &context);
         if let (Some((event, files)), Some(recorded)) = (before, &mut self.recorded) {
             let (unix_ms, ui, output) = (self.now, self.ui, output.clone());
-            recorded.push(replay::Recorded::Event { event, unix_ms, ui, files, output });
+            recorded.push(replay::Recorded::Event { event: Box::new(event), unix_ms, ui, files, output });
         }
         if !self.one_answer {
             self.engine.turn.left = None;

@@ -303,7 +303,7 @@ impl Session {
         let _ = session.command("workflow", "flat x");
         session.prompted();
         let output = end(&mut session);
-        assert!(!session.engine.run.running().is_some());
+        assert!(session.engine.run.running().is_none());
         (session, output)
     }
 }

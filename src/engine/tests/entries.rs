@@ -291,7 +291,7 @@ fn a_workflow_of_steps_alone_ends_without_the_agent() {
     let (ticket, _) = asked(&output.reply);
     let output = session.give(ticket, ran(0, ""));
     assert_eq!(output.reply, Reply::None);
-    assert!(!session.engine.run.running().is_some());
+    assert!(session.engine.run.running().is_none());
 }
 
 #[test]

@@ -84,7 +84,7 @@ impl Session {
     }
 
     fn progress(&self) -> &crate::run::Progress {
-        &self.stored_run().unwrap().progress()
+        self.stored_run().unwrap().progress()
     }
 
     fn phase(&self) -> &str {

@@ -113,7 +113,7 @@ fn the_last_phase_ends_the_run_and_its_pause() {
     let effects = session.command("workflow", ":skip").effects;
     let Effect::AppendEntry { data, .. } = &effects[0] else { panic!("{effects:?}") };
     let end = data.to_string();
-    assert!(!session.engine.run.running().is_some() && !end.contains("person"), "{end}");
+    assert!(session.engine.run.running().is_none() && !end.contains("person"), "{end}");
 }
 
 #[test]

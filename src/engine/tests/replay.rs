@@ -6,7 +6,7 @@ use super::*;
 /// Something that happened to an engine.
 pub(super) enum Recorded {
     /// It handled this event, with this context and this result.
-    Event { event: Event<'static>, unix_ms: u64, ui: Ui, files: Box<Files>, output: Output },
+    Event { event: Box<Event<'static>>, unix_ms: u64, ui: Ui, files: Box<Files>, output: Output },
     /// Its process was killed, and another one begins.
     Killed,
     /// The next calls are of another answer of the model.
@@ -70,7 +70,7 @@ impl Session {
             match recorded {
                 Recorded::Event { event, unix_ms, ui, files, output } => {
                     let context = Context { unix_ms: *unix_ms, random: 0, ui: *ui, host: &**files };
-                    assert_eq!(engine.handle(event.clone(), &context), *output, "{event:?}");
+                    assert_eq!(engine.handle((**event).clone(), &context), *output, "{event:?}");
                 }
                 Recorded::Killed => engine = Engine::default(),
                 Recorded::OtherAnswer => engine.turn.left = None,

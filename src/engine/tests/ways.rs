@@ -243,7 +243,7 @@ fn a_run_with_nothing_to_do_is_not_started() {
     ]);
     let failed = told(&session.command("workflow", "w x"));
     assert_eq!(failed, "W has nothing to do: the conditions of no phase hold.\n  input.a is false, not true");
-    assert!(!session.engine.run.running().is_some());
+    assert!(session.engine.run.running().is_none());
     let _ = session.command("workflow", "w a=true x");
     assert_eq!(session.phase_id(), "a");
 }
@@ -318,7 +318,7 @@ fn inputs_are_read_asked_for_and_never_resolved_twice() {
     let Reply::Ask { ticket, .. } = session.command("workflow", "w scope=api x").reply else { panic!() };
     let closed = session.on(Event::Answer { ticket, answer: Answer::Cancelled });
     assert_eq!(told(&closed), "The workflow is not started.");
-    assert!(!session.engine.run.running().is_some());
+    assert!(session.engine.run.running().is_none());
 
     let quoted = r#"w scope=api issue=7 note="{description} and 'more'" -- issue=8 {input.note}"#;
     let started = session.command("workflow", quoted);
