@@ -87,22 +87,47 @@ fn generated(page: &str) -> String {
 
 fn tables_of_reference() -> Vec<(&'static str, String)> {
     vec![
-        ("workflow fields", fields(Workflow::FIELDS, "")),
-        ("entry fields", fields(&ENTRY_FIELDS, "phases[].")),
-        ("autoContinue fields", fields(AutoContinue::FIELDS, "autoContinue.")),
-        ("input fields", fields(&INPUT_FIELDS, "inputs.NAME.")),
-        ("budget fields", fields(&BUDGET_FIELDS, "budget.")),
-        ("phase fields", fields(Phase::FIELDS, "")),
-        ("output fields", fields(&OUTPUT_FIELDS, "outputs.NAME.")),
-        ("limits fields", fields(&LIMITS_FIELDS, "")),
-        ("notify fields", fields(&NOTIFY_FIELDS, "")),
-        ("tools fields", fields(&TOOLS_FIELDS, "tools.")),
-        ("tests fields", fields(&TESTS_FIELDS, "tests.")),
-        ("check fields", fields(&CHECK_FIELDS, "gate[].")),
+        ("workflow fields", linked(Workflow::FIELDS, "")),
+        ("entry fields", linked(&ENTRY_FIELDS, "phases[].")),
+        ("autoContinue fields", linked(AutoContinue::FIELDS, "autoContinue.")),
+        ("input fields", linked(&INPUT_FIELDS, "inputs.NAME.")),
+        ("budget fields", linked(&BUDGET_FIELDS, "budget.")),
+        ("phase fields", linked(Phase::FIELDS, "")),
+        ("output fields", linked(&OUTPUT_FIELDS, "outputs.NAME.")),
+        ("limits fields", linked(&LIMITS_FIELDS, "")),
+        ("notify fields", linked(&NOTIFY_FIELDS, "")),
+        ("tools fields", linked(&TOOLS_FIELDS, "tools.")),
+        ("tests fields", linked(&TESTS_FIELDS, "tests.")),
+        ("check fields", linked(&CHECK_FIELDS, "gate[].")),
         ("variables of programs", variables_of_programs()),
         ("variables", variables()),
         ("default texts", default_texts()),
     ]
+}
+
+/// The pages with the fields of a mapping, by the field that has it.
+const PAGES: [(&str, &str); 8] = [
+    ("phases", "workflow-yaml.md#entries-of-phases"),
+    ("autoContinue", "workflow-yaml.md#autocontinue"),
+    ("inputs", "inputs-and-outputs.md#inputs"),
+    ("outputs", "inputs-and-outputs.md#outputs"),
+    ("gate", "gates.md"),
+    ("budget", "budgets.md"),
+    ("tools", "phase-files.md#tools"),
+    ("tests", "phase-files.md#tests-of-rules"),
+];
+
+/// A table of fields whose mappings have their fields on other pages.
+fn linked(fields: &[Field], prefix: &str) -> String {
+    let link = |table: String, (field, page): (&str, &str)| {
+        let row = |line: &str| {
+            let is_of_field = line.starts_with(&format!("| `{prefix}{field}` |"));
+            let linked = || line.replacen(", see below |", &format!(", see [`{field}`]({page}) |"), 1);
+            if is_of_field { linked() } else { line.to_owned() }
+        };
+        table.lines().map(|line| row(line) + "\n").collect()
+    };
+    PAGES.into_iter().fold(self::fields(fields, prefix), link)
 }
 
 fn tables_of_skill() -> Vec<(&'static str, String)> {

@@ -621,7 +621,7 @@ fn work_is_not_idle_and_a_phase_has_a_limit_of_continuations() {
                 &effects,
                 "limit",
                 "too many continuations",
-                "10 automatic continuations in one phase are the limit",
+                "10 automatic continuations in one phase are the bound",
             );
         }
     }

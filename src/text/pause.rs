@@ -36,7 +36,7 @@ impl fmt::Display for PauseReason {
                 write!(f, "{times} answers of the agent in a row were cut off at the model's output limit")
             }
             Self::Limit { times } => {
-                write!(f, "{times} automatic continuations in one phase are the limit")
+                write!(f, "{times} automatic continuations in one phase are the bound")
             }
             Self::Gate { label, times } => {
                 let (times, label) = (counted(times, "attempt"), short_name(label));

@@ -121,12 +121,22 @@ test("every path of the repository that a page names exists", () => {
 });
 
 test("every page and section of the reference that the source names exists", () => {
-  const sources = ["src/**", "cli/**", "host-shim/*.js", "sandbox/*.js", "scripts/**", "schemas/*", "tests/diagnostics/*"];
-  const named = sources.flatMap(listed).flatMap((file) =>
-    [...readFileSync(join(REPO, file), "utf8").matchAll(/(?:"([^"\n]+)" in )?(docs\/reference[\w/-]*\.md)/g)].map(
-      ([, heading, page]) => ({ file, page, heading }),
-    ),
-  );
+  const sources = [
+    "src/**",
+    "cli/**",
+    "host-shim/*.js",
+    "sandbox/*.js",
+    "scripts/**",
+    "schemas/*",
+    "tests/diagnostics/*",
+  ];
+  const named = sources
+    .flatMap(listed)
+    .flatMap((file) =>
+      [...readFileSync(join(REPO, file), "utf8").matchAll(/(?:"([^"\n]+)" in )?(docs\/reference[\w/-]*\.md)/g)].map(
+        ([, heading, page]) => ({ file, page, heading }),
+      ),
+    );
   assert.ok(named.length >= 5, String(named.length));
   assert.deepEqual(
     named.filter(

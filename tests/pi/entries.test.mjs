@@ -38,6 +38,16 @@ for (const version of VERSIONS) {
       assert.equal(model.requests.length, 3);
     });
 
+    test("is run by bash, without a model where the workflow has steps only", async (t) => {
+      const { model, sandbox } = await stage(t, [], {
+        globalFiles: workflow("hello", [], { phases: [{ run: "[[ a == a ]] && echo $0 > shell" }, { run: "true" }] }),
+      });
+      const run = await runPrint({ version, sandbox, prompt: "/workflow hello Go" });
+      assert.deepEqual([run.code, run.stderr], [0, "Workflow The hello: DONE.\n"]);
+      assert.match(readFileSync(join(sandbox.project, "shell"), "utf8"), /bash$/m);
+      assert.equal(model.requests.length, 0);
+    });
+
     test("pauses when it fails, and runs again with :resume, also of another process", async (t) => {
       const { model, sandbox } = await stage(t, [next, REST, REST, next, { text: "Over." }], {
         globalFiles: files(["plan.md", { run: "echo x >> ran; test -f ready", id: "look" }, "build.md"]),

@@ -56,7 +56,7 @@ const PACKED = [
     "stats",
   ].map((name) => `cli/runs/${name}.js`),
   ...["data", "nodes", "page", "style", "timeline", "view"].map((name) => `cli/runs/html/${name}.js`),
-  ...["README", "ci", "coming-from", "differences", "evaluating", "glossary", "moving", "performance"].map(
+  ...["README", "ci", "coming-from", "differences", "evaluating", "glossary", "moving", "performance", "recipes"].map(
     (name) => `docs/${name}.md`,
   ),
   ...[

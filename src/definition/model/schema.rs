@@ -258,7 +258,7 @@ table! {
         "phase": Kind::Text => "",
         /// The key of another workflow: the name of its folder.
         "subworkflow": Kind::Text => "",
-        /// A command line for the shell, which runs without the agent in the project's directory. The outcomes are
+        /// A command line for bash, which runs without the agent in the project's directory. The outcomes are
         /// `ok`, with exit status 0, and `failed`.
         "run": Kind::Text => "",
         /// A question to the user, with the variables of the text of a phase. The answer is one of the `outcomes`. An
@@ -283,7 +283,7 @@ table! {
         /// Maximum duration of the command of `run`, at most a day.
         "timeout": Kind::Duration("10m") => "10m",
         /// Variables of the environment of `run`, each with a value of the run: `input.NAME`, `output.ID.NAME`,
-        /// `outcome.ID`, `summary.ID`, `task` or `runDir`.
+        /// `outcome.ID`, `summary.ID`, `item`, `task` or `runDir`.
         "env": Kind::Variables => "none",
         /// With `run`: values that the command gives, by name, as one JSON object on its standard output.
         "outputs": Kind::Outputs(&OUTPUT_FIELDS) => "none",
@@ -344,7 +344,7 @@ table! {
 
 table! {
     pub const CHECK_FIELDS: [
-        /// A command line for the shell, in the project's directory. The command must end with exit status 0.
+        /// A command line for bash, in the project's directory. The command must end with exit status 0.
         "run": Kind::Text => "",
         /// A path or glob, relative to the project's directory, with `{input.NAME}`, or in `{runDir}/`: a file that
         /// must exist and not be empty.
@@ -356,7 +356,7 @@ table! {
         /// Maximum duration of the command of `run`, at most a day.
         "timeout": Kind::Duration("10m") => "10m",
         /// Variables of the environment of `run`, each with a value of the run: `input.NAME`, `output.ID.NAME`,
-        /// `outcome.ID`, `summary.ID`, `task` or `runDir`.
+        /// `outcome.ID`, `summary.ID`, `item`, `task` or `runDir`.
         "env": Kind::Variables => "",
         /// A regular expression that must match in the file of `file`; `^` and `$` mean lines.
         "contains": Kind::Text => "",
