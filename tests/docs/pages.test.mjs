@@ -146,6 +146,16 @@ test("every page and section of the reference that the source names exists", () 
   );
 });
 
+test("every file of the package that the skill names exists", () => {
+  const skill = readFileSync(join(REPO, "skills/workflow-authoring/SKILL.md"), "utf8");
+  const named = [...skill.matchAll(/\.\.\/\.\.\/([\w./-]+)/g)].map(([, path]) => path);
+  assert.ok(named.includes("docs/recipes.md"), String(named));
+  assert.deepEqual(
+    named.filter((path) => !existsSync(join(REPO, path))),
+    [],
+  );
+});
+
 test("the pages are short", () => {
   const most = (/** @type {string} */ page) => (page === "README.md" ? MAX_README : MAX_PAGE);
   const pages = ["README.md", ...listed("docs/**/*.md")].filter((page) => page !== "docs/architecture.md");

@@ -304,7 +304,7 @@ table! {
         /// The outcome of a parallel group: the first of these outcomes with which a branch ends, or with `majority`
         /// the outcome of more than half of the branches.
         "decide": Kind::WordOrNames(&[Decide::MAJORITY]) => "the group has no outcome",
-        /// Number of branches of a parallel group that must come to their end; with fewer the run pauses.
+        /// Number of branches, of those whose `when` holds, that must come to their end; with fewer the run pauses.
         "need": Kind::WordOrCount("all", Parallel::MAX as u32) => "all",
     ];
 }
