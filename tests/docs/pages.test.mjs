@@ -4,6 +4,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { test } from "node:test";
+import { parse } from "yaml";
 
 import { REPO } from "../pi/harness/pi.mjs";
 
@@ -154,6 +155,25 @@ test("every file of the package that the skill names exists", () => {
     named.filter((path) => !existsSync(join(REPO, path))),
     [],
   );
+});
+
+// A comma without quotes makes a second key without a value.
+test("every block of YAML can be read, and each of its keys has a value", () => {
+  /** @param {unknown} value @param {string} path @returns {string[]} */
+  const empty = (value, path) => {
+    if (value === null) return [path];
+    return typeof value === "object"
+      ? Object.entries(value ?? {}).flatMap(([key, of]) => empty(of, `${path}.${key}`))
+      : [];
+  };
+  const blocks = PAGES.flatMap((page) =>
+    [...readFileSync(join(REPO, page), "utf8").matchAll(/^( *)```yaml\n([^]*?)^ *```$/gm)].map(([, , text]) => {
+      const value = parse(text);
+      return value === null ? [] : empty(value, page);
+    }),
+  );
+  assert.ok(blocks.length > 40, String(blocks.length));
+  assert.deepEqual(blocks.flat(), []);
 });
 
 test("the pages are short", () => {
