@@ -102,7 +102,8 @@ impl RunState {
     }
 
     /// Returns the run of a child for a branch of the group at which this run is, at the first phase of the branch, or
-    /// at its end if no entry can be entered. The run of the child lacks the records of other branches.
+    /// at its end if no entry can be entered. The run of the child lacks the records of other branches, and the results
+    /// of work on this branch that was discarded in this visit of the group.
     pub fn child(&self, branch: &Branch, library: &Library, now: u64) -> Option<Self> {
         let group = self.parallel_group(library)?;
         let mut child = self.resumed();
@@ -113,6 +114,12 @@ impl RunState {
             child.forget(&key);
         }
         let progress = &mut child.progress;
+        let discarded = progress.visits.iter().filter(|(key, visit)| branch.has(key) && visit.step >= branch.step);
+        for key in discarded.map(|(key, _)| key.to_owned()).collect::<Vec<_>>() {
+            progress.visits.get_mut(&key).into_iter().for_each(|visit| visit.summary = None);
+            progress.outcomes.remove(&key);
+            progress.outputs.remove(&key);
+        }
         progress.outcomes.keep(|key| !of_siblings(key));
         progress.outputs.keep(|key| !of_siblings(key));
         progress.passed_over.keep(|key| !of_siblings(key));
@@ -162,18 +169,6 @@ impl RunState {
                 new.progress.forgotten.add(&earlier);
             }
         }
-        new
-    }
-
-    /// Returns the run behind the branches of its group, with a number of transitions at which later records are newer
-    /// than the records of the branches.
-    pub fn behind_branches(&self, library: &Library) -> Self {
-        let mut new = self.clone();
-        let branches = self.branches(library);
-        let visits = self.progress.visits.iter();
-        let of_branches = visits.filter(|(key, _)| branches.iter().any(|branch| branch.has(key)));
-        let newest = of_branches.map(|(_, visit)| visit.step).max().unwrap_or_default();
-        new.global_step_count = new.global_step_count.max(newest);
         new
     }
 

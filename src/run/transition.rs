@@ -311,9 +311,11 @@ impl RunState {
     }
 
     /// Returns the run with one more transition, which leaves its phase: with the outputs that this visit has handed
-    /// over, or with none.
+    /// over, or with none. Records of the branches of a parallel group have numbers of their own, and later records are
+    /// newer.
     pub(super) fn stepped(&self) -> Self {
-        let global_step_count = self.global_step_count.saturating_add(1);
+        let newest = self.progress.visits.values().map(|visit| visit.step).max();
+        let global_step_count = newest.max(Some(self.global_step_count)).unwrap_or_default().saturating_add(1);
         let mut new = Self { global_step_count, ..self.clone() };
         if self.handed_outputs().is_none() {
             new.progress.outputs.remove(&self.current_path.key());

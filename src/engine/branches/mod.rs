@@ -209,7 +209,7 @@ impl Engine {
             return Next::Pause(reason);
         }
         match (active.state.joined(active.library), whole) {
-            (Joined::Done(outcome), _) => Next::Ended(active.state.behind_branches(active.library), outcome),
+            (Joined::Done(outcome), _) => Next::Ended(active.state.clone(), outcome),
             (Joined::Stuck(why), _) => Next::NotEnded(None, why),
             (Joined::Open, None) => Next::NotEnded(None, "agents for branches cannot be started here".to_owned()),
             (Joined::Open, Some(_)) => Next::NotEnded(None, "its branches were interrupted".to_owned()),

@@ -156,6 +156,19 @@ impl Family {
         }
     }
 
+    /// The host answers the command that waits; returns the results that the user sees in full.
+    fn answer_to_user(&mut self) -> String {
+        let Reply::Ask { ticket, .. } = self.reply else { panic!("{:?}", self.reply) };
+        let answer = Answer::ChildrenEnded { interrupted: false };
+        let output = self.parent.on(Event::Answer { ticket, answer });
+        let shown = output.effects.iter().find_map(|effect| match effect {
+            Effect::AppendEntry { custom_type: STATUS_TYPE, data } => Some(data["full"].as_str()?.to_owned()),
+            _ => None,
+        });
+        self.take(output);
+        shown.unwrap()
+    }
+
     fn state(&self) -> &RunState {
         self.parent.stored_run().unwrap()
     }
@@ -230,6 +243,60 @@ fn a_branch_that_does_not_come_to_its_end_is_told_and_counts_as_failed() {
     let output = family.parent.on(Event::Answer { ticket, answer });
     family.take(output);
     assert_eq!(family.phase(), "w:2");
+}
+
+/// Items that each go through three phases.
+const EACH: &str = "
+  - id: parts
+    each: input.parts
+    phases: [bugs.md, tests.md, docs.md]
+    parallel: 2";
+
+fn next(outcome: &str, summary: &str) -> String {
+    json!({ "action": "next", "outcome": outcome, "summary": summary }).to_string()
+}
+
+#[test]
+fn a_branch_that_begins_anew_has_no_results_of_the_work_before() {
+    let mut family = Family::new(EACH);
+    for summary in ["Old bugs.", "Old tests."] {
+        let _ = family.call("x", &next("issues", summary));
+    }
+    let _ = family.call("x", &next("gone", "Old docs."));
+    family.end("x", ChildEnd::Settled);
+    for _ in 0..3 {
+        let _ = family.call("y", &next("clean", "Fine."));
+    }
+    family.end("y", ChildEnd::Settled);
+    let told = family.answer(false);
+    assert!(told.contains("Old tests."), "{told}");
+    let output = family.parent.command("workflow", ":retry x");
+    family.take(output);
+    let told = family.call("x", &next("issues", "New bugs."));
+    assert!(told.contains("New bugs.") && !told.contains("Old"), "{told}");
+    let told = family.call("x", &next("clean", "New tests."));
+    let (bugs, tests) = (told.find("New bugs.").unwrap(), told.find("New tests.").unwrap());
+    assert!(bugs < tests && !told.contains("Old"), "{told}");
+    let _ = family.call("x", &next("clean", "New docs."));
+    family.end("x", ChildEnd::Settled);
+    let told = family.answer_to_user();
+    assert!(told.contains("New docs.") && !told.contains("Old"), "{told}");
+    assert_eq!(family.phase(), "w:2");
+}
+
+#[test]
+fn a_group_that_is_entered_again_behind_open_branches_has_older_results_of_them() {
+    let mut family = Family::new(EACH);
+    for summary in ["Bugs.", "Tests.", "Docs."] {
+        let _ = family.call("x", &next("clean", summary));
+    }
+    family.end("x", ChildEnd::Settled);
+    family.end("y", ChildEnd::Aborted);
+    family.answer(true);
+    let _ = family.parent.command("workflow", ":back");
+    let step = family.state().global_step_count;
+    let newest = family.state().summaries().last().map(|(_, summary)| summary.step);
+    assert!(newest < Some(step), "{newest:?} {step}");
 }
 
 #[test]
