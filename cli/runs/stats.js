@@ -148,7 +148,38 @@ function versionText({ phases, whole, workflow, runs, outcomes, from, to, finger
     ...FIGURES.map((each) => figureText(figures[each.name], each.text)),
   ]);
   const headings = ["", ...FIGURES.map(({ title }) => title)];
-  return `${[title, ...columns([headings, ...table], width, 0)].join("\n")}\n`;
+  return `${[title, ...tables([headings, ...table], width)].join("\n")}\n`;
+}
+
+/** Columns of the names beside which figures are left for a further table. */
+const NAME_WIDTH = 20;
+
+/**
+ * Returns the lines of a table; where the screen has no room for all columns, of several tables, each with the names.
+ * @param {string[][]} rows
+ * @param {number} [width]
+ */
+function tables(rows, width = Infinity) {
+  const names = Math.min(NAME_WIDTH, Math.max(...rows.map(([name]) => [...name].length)));
+  /** @type {number[][]} */
+  const parts = [];
+  let room = 0;
+  for (let column = 1; column < rows[0].length; column += 1) {
+    const own = 2 + Math.max(...rows.map((row) => row[column].length));
+    if (own > room || parts.length === 0) {
+      parts.push([]);
+      room = width - names;
+    }
+    parts.at(-1)?.push(column);
+    room -= own;
+  }
+  return parts.flatMap((part) =>
+    columns(
+      rows.map((row) => [row[0], ...part.map((column) => row[column])]),
+      width,
+      0,
+    ),
+  );
 }
 
 /** @param {Figure} figure @param {(value: number) => string} text */

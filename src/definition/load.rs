@@ -102,7 +102,7 @@ pub(super) fn read(
         anchored.extend(replaced);
         command_names::similar_command_names(&library, &mut anchored);
         expected_calls::run(&library, files, fuel, &mut anchored)?;
-        limits::report(&library, files, fuel, &mut anchored)?;
+        limits::report(&library, surroundings, files, fuel, &mut anchored)?;
         context::report(&library, fuel, &mut anchored);
         ways::report(&library, fuel, &mut anchored);
         models::report(&library, surroundings, &roots, &mut anchored);

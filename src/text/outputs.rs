@@ -52,6 +52,35 @@ pub(super) fn output_text(value: &OutputValue) -> String {
     }
 }
 
+/// Maximum length of a list in [`outputs_in_brief`], in characters.
+const MAX_LIST: usize = 70;
+
+/// Returns a list item for each output, with its value on one line: of a list the first items, and the number of the
+/// others.
+pub(super) fn outputs_in_brief(outputs: &Outputs) -> String {
+    let lines = outputs.iter().map(|(name, value)| match value {
+        OutputValue::List(items) => format!("- {name}: {}", list_in_brief(items)),
+        OutputValue::Text(_) | OutputValue::Number(_) | OutputValue::Flag(_) => {
+            format!("- {name}: {}", output_on_one_line(value))
+        }
+    });
+    lines.collect::<Vec<String>>().join("\n")
+}
+
+fn list_in_brief(items: &[String]) -> String {
+    let mut room = MAX_LIST;
+    let fits = |item: &&String| {
+        let length = item.chars().count() + 2;
+        let left = room.checked_sub(length);
+        room = left.unwrap_or(0);
+        left.is_some()
+    };
+    let number = items.iter().take_while(fits).count().max(1).min(items.len());
+    let mut shown: Vec<String> = items.iter().take(number).map(|item| short(item)).collect();
+    shown.extend((number < items.len()).then(|| format!("… {} more", items.len() - number)));
+    format!("[{}]", shown.join(", "))
+}
+
 /// Returns an output on one line.
 pub(super) fn output_on_one_line(value: &OutputValue) -> String {
     match value {
@@ -124,6 +153,32 @@ fn line(phase: &Phase, wrong: &WrongOutput) -> String {
         WrongOutput::NoObject => "`outputs` is not an object of names and values".to_owned(),
         WrongOutput::TooLong => {
             format!("all outputs of the run together are longer than {MAX_OUTPUTS} bytes")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_in_brief_names_its_first_items() {
+        let brief = |items: &[&str]| {
+            let items = items.iter().map(|item| (*item).to_owned()).collect();
+            outputs_in_brief(&Outputs::from_iter([("tasks".to_owned(), OutputValue::List(items))]))
+        };
+        let many: Vec<String> = (1..=30).map(|number| format!("the task number {number}")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        let long = "x".repeat(200);
+        let short = format!("{}… (cut)", "x".repeat(60));
+        for (items, shown) in [
+            (&[][..], "[]".to_owned()),
+            (&["one", "two\nlines"][..], "[one, two lines]".to_owned()),
+            (&many[..], "[the task number 1, the task number 2, the task number 3, … 27 more]".to_owned()),
+            (&[&*long, "two"][..], format!("[{short}, … 1 more]")),
+            (&["", "two"][..], "[, two]".to_owned()),
+        ] {
+            assert_eq!(brief(items), format!("- tasks: {shown}"));
         }
     }
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::definition::Library;
 use crate::run::{Outputs, PhasePath, RunState, Segment, Summary, cut};
 
-use super::outputs::output_lines;
+use super::outputs::{output_lines, outputs_in_brief};
 
 /// Maximum length of the list in a context prompt, in characters.
 const MAX_RESULTS: usize = 12_000;
@@ -59,7 +59,7 @@ pub(super) fn results(state: &RunState, library: &Library) -> Option<String> {
     let mut left = MAX_RESULTS;
     let mut left_out = 0;
     let mut sections: Vec<String> = Vec::new();
-    for group in groups(state, library).iter().rev() {
+    for group in groups(state, library, output_lines).iter().rev() {
         let heading = group.name.as_ref().map(|name| format!("### {name}"));
         let mut room = left.saturating_sub(heading.as_deref().map_or(0, length));
         let mut texts = Vec::new();
@@ -98,9 +98,9 @@ fn length(text: &str) -> usize {
     text.chars().count() + OVERHEAD
 }
 
-/// Returns the summary of a phase, and below it a list item for each of its outputs.
-fn result_text(summary: Option<&Summary>, outputs: Option<&Outputs>) -> String {
-    let parts = summary.map(|summary| summary.text.clone()).into_iter().chain(outputs.map(output_lines));
+/// Returns the summary of a phase, and below it its outputs.
+fn result_text(summary: Option<&Summary>, outputs: Option<&Outputs>, lines: fn(&Outputs) -> String) -> String {
+    let parts = summary.map(|summary| summary.text.clone()).into_iter().chain(outputs.map(lines));
     parts.collect::<Vec<String>>().join("\n")
 }
 
@@ -109,7 +109,7 @@ fn result_text(summary: Option<&Summary>, outputs: Option<&Outputs>) -> String {
 pub(super) fn lines(state: &RunState, library: &Library) -> Vec<String> {
     let mut lines = Vec::new();
     let length = Length::shared(state.results().len());
-    for group in groups(state, library) {
+    for group in groups(state, library, outputs_in_brief) {
         lines.extend(group.name.as_ref().map(|name| format!("- {name}")));
         let indent = if group.name.is_some() { "  " } else { "" };
         lines.extend(group.phases.iter().map(|(scopes, shown)| {
@@ -128,7 +128,7 @@ pub(super) fn lines(state: &RunState, library: &Library) -> Vec<String> {
 
 /// Returns the beginning of a result for the user, without blank lines.
 pub(super) fn excerpt_of(summary: Option<&Summary>, outputs: Option<&Outputs>) -> Vec<String> {
-    excerpt(&result_text(summary, outputs), MAX_EXCERPT)
+    excerpt(&result_text(summary, outputs, outputs_in_brief), MAX_EXCERPT)
 }
 
 fn excerpt(text: &str, length: Length) -> Vec<String> {
@@ -181,7 +181,7 @@ fn shared(state: &RunState, path: &PhasePath) -> usize {
     path.iter().zip(state.current_path.iter()).take_while(|(a, b)| a == b).count()
 }
 
-fn groups<'a>(state: &'a RunState, library: &'a Library) -> Vec<Group<'a>> {
+fn groups<'a>(state: &'a RunState, library: &'a Library, lines: fn(&Outputs) -> String) -> Vec<Group<'a>> {
     let mut groups: Vec<Group> = Vec::new();
     for (path, result) in state.results() {
         let depth = shared(state, &path).min(path.len() - 1);
@@ -198,7 +198,7 @@ fn groups<'a>(state: &'a RunState, library: &'a Library) -> Vec<Group<'a>> {
             }
         });
         let name = names.next();
-        let text = result_text(result.summary, result.outputs);
+        let text = result_text(result.summary, result.outputs, lines);
         let phase = (names.collect(), Shown { name: result.name, text, has_outputs: result.outputs.is_some() });
         match groups.iter().position(|group| group.path == outer && group.name == name) {
             // The newest result of a group decides its position.

@@ -23,8 +23,9 @@ import { SessionManager } from "@earendil-works/pi-coding-agent";
 
 import { courseOf } from "../../cli/runs/course.js";
 import { findRuns } from "../../cli/runs/find.js";
-import { RUN_FORMATS } from "../../cli/runs/formats.js";
+import { RUN_FORMATS, STATS_FORMATS } from "../../cli/runs/formats.js";
 import { encoded } from "../../cli/runs/sessions.js";
+import { statsOf } from "../../cli/runs/stats.js";
 import { LONG } from "../pi/harness/extent.mjs";
 import { NODE, REPO } from "../pi/harness/pi.mjs";
 import { workflow } from "../pi/harness/workflows.mjs";
@@ -719,7 +720,7 @@ suite("pi-workflows stats", () => {
   };
 
   test("has the median and the maximum of each phase, and the number of runs", (t) => {
-    const { run, write } = place(t);
+    const { run, write, sessions } = place(t);
     for (const [number, minutes] of [
       [1, 5],
       [2, 1],
@@ -741,6 +742,18 @@ Of fewer than 5 runs, which a median needs: the smallest and the largest.
 `,
       stderr: "",
     });
+    // Where the terminal has no room for all figures, the others stand below, and none is cut.
+    const stats = statsOf(findRuns({ sessions }).runs);
+    const [, ...wide] = STATS_FORMATS.text(stats, undefined).split("\n");
+    for (const width of [100, 80, 60, 40]) {
+      const [, ...lines] = STATS_FORMATS.text(stats, width).split("\n").slice(0, -4);
+      assert.ok(
+        lines.every((line) => line.length <= width && !line.includes("…")),
+        lines.join("\n"),
+      );
+      const figures = lines.filter((line) => line.startsWith("  Look")).map((line) => line.slice(6).trim());
+      assert.deepEqual(figures.join("  ").split(/ {2,}/), wide[1].slice(6).trim().split(/ {2,}/));
+    }
   });
 
   test("begins anew with each fingerprint, the newest first", (t) => {

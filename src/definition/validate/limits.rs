@@ -8,18 +8,19 @@ use crate::definition::diagnostic::{Anchored, LimitProblem, PathPart, Problem, W
 use crate::definition::model::places::resolve;
 use crate::definition::model::{
     COMMAND_TOOLS, CheckKind, EntryKind, FILE_TOOLS, Library, Limits, OwnLimits, Permission, Phase, RuleFile, Sandbox,
-    Show, Stale, ToolPolicy, Workflow, WorkflowFiles, below, is_everything, is_glob, is_of_pi, permission, split,
-    with_names,
+    Show, Stale, Surroundings, ToolPolicy, Workflow, WorkflowFiles, below, is_everything, is_glob, is_of_pi,
+    permission, split, with_names,
 };
 
 /// Reports the limits of all workflows.
 pub(crate) fn report(
     library: &Library,
+    surroundings: &Surroundings,
     host: &dyn WorkflowFiles,
     fuel: &Fuel,
     anchored: &mut Vec<Anchored>,
 ) -> Result<(), Stale> {
-    let mut lint = LimitsLint { host, fuel, anchored, seen: Set::new() };
+    let mut lint = LimitsLint { surroundings, host, fuel, anchored, seen: Set::new() };
     let mut used = Set::new();
     for workflow in library.scopes() {
         fuel.begin([workflow]);
@@ -45,6 +46,7 @@ fn sandboxes(workflow: &Workflow) -> Vec<String> {
 }
 
 struct LimitsLint<'a> {
+    surroundings: &'a Surroundings,
     host: &'a dyn WorkflowFiles,
     fuel: &'a Fuel,
     anchored: &'a mut Vec<Anchored>,
@@ -101,9 +103,14 @@ impl LimitsLint<'_> {
         }
     }
 
+    /// Returns true unless it is known that there is no `bash`.
+    fn has_bash(&self) -> bool {
+        self.surroundings.more_tools || self.surroundings.tools.iter().any(|tool| tool == "bash")
+    }
+
     /// Reports the globs that hold commands to a folder only.
     fn globs(&mut self, phase: &Phase, workflow_file: &str, limits: &Limits) {
-        let runs_commands = phase.tools.allows("bash") || names(phase, &COMMAND_TOOLS);
+        let runs_commands = phase.tools.allows("bash") && self.has_bash() || names(phase, &COMMAND_TOOLS);
         if !runs_commands || !limits.hold_commands() {
             return;
         }
@@ -126,7 +133,8 @@ impl LimitsLint<'_> {
     /// writes.
     fn tools(&mut self, phase: &Phase, limits: &Limits) {
         let refuses = |tool: &str| !phase.tools.allows(tool);
-        let is_open = limits.write.is_none() && !refuses("bash") && matches!(phase.tools, ToolPolicy::Except(_));
+        let is_open = limits.write.is_none() && !refuses("bash") && self.has_bash();
+        let is_open = is_open && matches!(phase.tools, ToolPolicy::Except(_));
         if is_open && FILE_TOOLS.iter().all(|tool| refuses(tool)) {
             let at = [PathPart::Key("tools"), PathPart::Key("blacklist")];
             self.report(&phase.file, LimitProblem::CommandsWrite, &at);

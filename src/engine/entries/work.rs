@@ -59,8 +59,8 @@ impl OpenEntry {
                 let package = step.source.as_ref().and_then(text::GateSource::package);
                 Next::Pause(PauseReason::Commands { package })
             }
-            (Work::Step(step), EntryAsked::Command) => match answer.ran() {
-                Ok(ran) => self.step_ran(step, ran, run, cx),
+            (Work::Step(_), EntryAsked::Command) => match answer.ran() {
+                Ok(ran) => self.step_ran(ran, run, cx),
                 Err(NotRun::NotHere) => Next::NotEnded(None, "commands cannot be run here".to_owned()),
                 Err(NotRun::Stopped) => Next::NotEnded(None, CommandEnd::Cancelled.to_string()),
             },
@@ -123,7 +123,7 @@ impl OpenEntry {
     }
 
     /// Goes on after the command of a step.
-    fn step_ran(&self, step: &OpenStep, ran: Ran, run: &Run, cx: &mut Cx) -> Next {
+    fn step_ran(&self, ran: Ran, run: &Run, cx: &mut Cx) -> Next {
         let Ran { end, duration_ms, output, standard_output, output_file } = ran;
         let file = match output_file.transpose() {
             Ok(file) => file,
@@ -151,7 +151,7 @@ impl OpenEntry {
             Err(why) => (false, why.clone()),
         };
         let evidence = Evidence {
-            label: label_of(step.command.line()),
+            label: label_of(&self.of),
             passed,
             result: how.clone(),
             duration_ms,

@@ -66,6 +66,23 @@ fn ran_loud(file: Result<&str, &str>) -> Answer {
 }
 
 #[test]
+fn the_evidence_of_a_step_has_its_name() {
+    let long = "gh pr view --json title,body,files --jq .title".repeat(3);
+    for (fields, label) in [
+        ("id: pr\n    label: The title", "The title".to_owned()),
+        ("id: pr", "pr".to_owned()),
+        ("timeout: 9", long.chars().take(99).chain(['…']).collect()),
+    ] {
+        let mut session = session(&format!("  - a.md\n  - run: {long}\n    {fields}\n  - b.md\n"));
+        let _ = session.command("workflow", "w x");
+        let Reply::Ask { ticket, .. } = session.next_at_work().reply else { panic!() };
+        let _ = session.give(ticket, ran(0, "fine"));
+        let state = session.stored_run().unwrap();
+        assert_eq!(state.progress().visits["w:1"].evidence[0].label, label);
+    }
+}
+
+#[test]
 fn the_file_with_the_whole_output_is_named_where_the_output_is_cut() {
     let mut session = session(MIDDLE);
     let _ = session.command("workflow", "w x");
