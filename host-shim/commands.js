@@ -4,6 +4,7 @@ import { plainText, unlessFails } from "#sandbox";
 import { exitsAfterPrompt } from "./context.js";
 import { moment } from "./guest.js";
 import { onInterruptKey } from "./terminal-watch.js";
+import { setWidget } from "./ui.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionCommandContext} CommandContext */
 
@@ -52,7 +53,7 @@ function progressAbove(context, { tui, codingAgent }, widget) {
   return {
     show: (text) => {
       const hint = context.mode === "tui" ? ` · ${codingAgent.keyText("app.interrupt")} stops it` : "";
-      context.ui.setWidget(widget, (text + hint).split("\n"));
+      setWidget(tui, context, widget, (text + hint).split("\n"));
     },
     begin: (stop) => {
       const unsubscribe = onInterruptKey(tui, context, stop);

@@ -39,7 +39,6 @@ export function sessionImports(calls, manifest) {
       return userMessages(calls.context.sessionManager, since, limit);
     },
     usageSince: (customType) => usageSince(calls.context.sessionManager, customType),
-    viewSize: () => BigInt(viewSize(calls.context.sessionManager)),
     writeFile: () => writeFile(calls.context.sessionManager),
   };
   return calls.guarded(functions);
@@ -148,20 +147,6 @@ export function imagesOf(session, ids) {
       return [];
     return entry.message.content.filter((content) => content.type === "image");
   });
-}
-
-/**
- * Returns the size of the contents of the messages that the model sees, as JSON without images, in bytes.
- * @param {Session} session
- */
-function viewSize(session) {
-  let bytes = 0;
-  for (const message of /** @type {any[]} */ (session.buildSessionProjection().messages)) {
-    if (message.role === "system") continue;
-    const content = message.content ?? message.summary ?? message.output ?? "";
-    bytes += Buffer.byteLength(JSON.stringify(content, (_key, value) => (value?.type === "image" ? undefined : value)));
-  }
-  return bytes;
 }
 
 /**

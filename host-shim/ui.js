@@ -8,8 +8,30 @@ import { TerminalWatch } from "./terminal-watch.js";
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
 /** @typedef {import("./interface.js").Imports["pi:extension/ui"]} UiImports */
 
+/** Maximum number of lines that pi shows of a list of lines. */
+const MAX_LISTED = 10;
+
+/**
+ * Sets or clears a widget. Of a list of lines pi shows the first ones only, so in a terminal more lines are a component.
+ * @param {typeof import("@earendil-works/pi-tui")} tui
+ * @param {Context} context
+ * @param {string} key
+ * @param {string[] | undefined} lines without control characters
+ * @param {Parameters<Context["ui"]["setWidget"]>[2]} [options]
+ */
+export function setWidget(tui, { ui, mode }, key, lines, options) {
+  if (mode !== "tui" || lines === undefined || lines.length <= MAX_LISTED) return ui.setWidget(key, lines, options);
+  const component = () => {
+    const container = new tui.Container();
+    for (const line of lines) container.addChild(new tui.Text(line, 1, 0));
+    return container;
+  };
+  return ui.setWidget(key, component, options);
+}
+
 export class Ui {
   #calls;
+  #tui;
   #label;
   #watch;
   #blocked;
@@ -26,6 +48,7 @@ export class Ui {
    */
   constructor({ tui, codingAgent }, calls, label, onTerminalInput) {
     this.#calls = calls;
+    this.#tui = tui;
     this.#label = label;
     this.#watch = new TerminalWatch(tui, onTerminalInput);
     this.#blocked = new BlockedStatus(codingAgent.VERSION);
@@ -42,11 +65,15 @@ export class Ui {
         else this.#statuses.add(key);
       },
       setWidget: (key, lines, placement) => {
-        this.#calls.context.ui.setWidget(key, lines?.map(plainText), {
+        setWidget(this.#tui, this.#calls.context, key, lines?.map(plainText), {
           placement: placement === "below-editor" ? "belowEditor" : "aboveEditor",
         });
         if (lines === undefined) this.#widgets.delete(key);
         else this.#widgets.add(key);
+      },
+      terminalSize: () => {
+        const { columns, rows: lines } = process.stdout;
+        return this.#calls.context.mode === "tui" && columns > 0 && lines > 0 ? { columns, lines } : undefined;
       },
       watchTerminal: (watch) => (watch ? this.#watch.start(this.#calls.context) : this.#watch.stop()),
       setBlocked: (message) =>

@@ -82,7 +82,7 @@ fn walk(workflow: &Workflow, library: &Library) {
         assert!(text::context_reminder(&active).len() <= 300);
         let _ = (
             text::status_panel(&active, 1, true, None, i16::MIN, &|_| text::BranchNow::default()),
-            text::phase_panel(&active, true, &|_| text::BranchNow::default()),
+            text::phase_panel(&active, true, None, &|_| text::BranchNow::default()),
             text::status(&active),
         );
         state = advance(&state, library).0;

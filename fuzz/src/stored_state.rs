@@ -72,7 +72,11 @@ fn looked_at(state: &RunState, library: &Library) {
         text::status(&active),
         text::status_panel(&active, u64::MAX, true, None, i16::MAX, &|_| text::BranchNow::default()),
     );
-    assert!(text::phase_panel(&active, true, &|_| text::BranchNow::default()).len() <= 100);
+    for (columns, lines) in [(0, 0), (80, 24), (usize::MAX, usize::MAX)] {
+        let terminal = Some(text::TerminalSize { columns, lines });
+        let panel = text::phase_panel(&active, true, terminal, &|_| text::BranchNow::default());
+        assert!(panel.len() <= (lines / 3).clamp(5, 100));
+    }
 }
 
 /// Starts a session with the state, and applies events to it.

@@ -14,6 +14,7 @@ use crate::engine::{
 };
 use crate::protocol::{CONTEXT_MESSAGE_TYPE, FRESH_TYPE, MOVED_MESSAGE_TYPE, STATE_ENTRY_TYPE};
 use crate::run::RunDir;
+use crate::text::TerminalSize;
 use crate::usage::Usage;
 
 use super::bindings::exports::pi::extension::guest;
@@ -404,10 +405,6 @@ impl Host for Files {
         Ok(used.map(|used| (Usage::from(&used), used.newest_ms)).unwrap_or_default())
     }
 
-    fn view_size(&self) -> Result<u64, Stale> {
-        Ok(known(session::view_size())?.unwrap_or_default())
-    }
-
     fn call_argument(&self, name: &str) -> Result<Option<String>, Stale> {
         let input = known(context::tool_input())?.ok();
         let input: Option<Value> = input.and_then(|input| serde_json::from_str(&input).ok());
@@ -438,6 +435,11 @@ impl Host for Files {
 
     fn can_tell_changes(&self) -> Result<Result<(), String>, Stale> {
         known(context::can_tell_changes())
+    }
+
+    fn terminal_size(&self) -> Result<Option<TerminalSize>, Stale> {
+        let size = known(ui::terminal_size())?.ok().flatten();
+        Ok(size.map(|ui::Size { columns, lines }| TerminalSize { columns: columns as usize, lines: lines as usize }))
     }
 
     fn utc_offset(&self, unix_ms: u64) -> Result<i16, Stale> {

@@ -49,6 +49,8 @@ pub struct Files {
     pub linked: Vec<String>,
     /// The reason why commands cannot be confined.
     pub cannot_confine: Option<String>,
+    /// The columns and lines of the user's terminal, if they are known.
+    pub terminal: Option<(usize, usize)>,
     /// The host can tell the state of the project's files.
     pub tells_changes: bool,
     /// Numbers of files and of directories that were read.

@@ -6,7 +6,7 @@ use crate::protocol::STATUS_TYPE;
 use crate::sorted::Set;
 use crate::text;
 
-use super::context::{Cx, Ui};
+use super::context::Cx;
 use super::effect::{Effect, Request};
 use super::state::{Run, Session};
 
@@ -37,7 +37,7 @@ impl Unallowed {
         let always = self.identity.as_ref().map(|_| "Yes, always in this folder");
         let options = ["No", once, "Yes, for this session"].into_iter().chain(always);
         let options: Vec<String> = options.map(Into::into).collect();
-        let question = question(&self.commands, dialog(cx.ui, options.len()));
+        let question = question(&self.commands, dialog(options.len(), cx));
         Request::Select { title: title_of(question, cx), options }
     }
 }
@@ -101,6 +101,11 @@ pub(super) fn title_of(question: text::Question, cx: &mut Cx) -> text::Title {
 }
 
 /// The dialog for a question with this number of options.
-pub(super) fn dialog(ui: Ui, options: usize) -> text::Dialog {
-    if ui.is_terminal() { text::Dialog::Terminal { options } } else { text::Dialog::Program }
+pub(super) fn dialog(options: usize, cx: &mut Cx) -> text::Dialog {
+    if cx.ui.is_terminal() { text::Dialog::Terminal(room(options, cx)) } else { text::Dialog::Program }
+}
+
+/// The room for a question in the user's terminal, beside this number of options.
+pub(super) fn room(options: usize, cx: &mut Cx) -> text::Room {
+    text::Room::beside(options, cx.terminal_size())
 }

@@ -1,6 +1,7 @@
 //! The context of an event: time, randomness, user interface and files.
 
 use crate::definition::Stale;
+use crate::text::TerminalSize;
 
 use super::effect::{Effect, Level};
 use super::host::Host;
@@ -92,6 +93,11 @@ impl<'a> Cx<'a> {
     pub fn unless_gone<T>(&mut self, answer: Result<Option<T>, Stale>) -> Option<T> {
         self.gone |= answer.is_err();
         answer.ok().flatten()
+    }
+
+    /// The size of the user's terminal; `None` outside a terminal, and where the host does not know it.
+    pub fn terminal_size(&mut self) -> Option<TerminalSize> {
+        if self.ui.is_terminal() { self.unless_gone(self.host.terminal_size()) } else { None }
     }
 
     /// Returns true if a message in the user's role waits for the agent.

@@ -68,7 +68,8 @@ impl Display {
         let state = if shows { of.meter.up_to_now(of.run, of.agent, cx) } else { None };
         let active = state.as_ref().and_then(|state| Active::resolve(state, of.run.library()));
         let branch = |branch: &_| of.children.branch_now(branch, of.run.library());
-        let lines = active.map(|active| text::phase_panel(&active, self.shows_wait, &branch));
+        let terminal = cx.terminal_size();
+        let lines = active.map(|active| text::phase_panel(&active, self.shows_wait, terminal, &branch));
         cx.push(Effect::SetPanel(lines));
     }
 }

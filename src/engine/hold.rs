@@ -67,7 +67,8 @@ impl Engine {
             cx.fail(Level::Warning, held_notice(&self.run, &self.session, cx.ui));
             return Reply::None;
         };
-        let question = self.run.rules_question(&replacements_of_run(&self.run, &self.session), dialog(cx.ui, 2));
+        let dialog = dialog(2, cx);
+        let question = self.run.rules_question(&replacements_of_run(&self.run, &self.session), dialog);
         let title = title_of(question, cx);
         let request = Request::yes_or_no(if cx.ui.is_terminal() {
             YesOrNo::Choice { title, no: "No, leave it paused", yes: "Yes, go on with them" }

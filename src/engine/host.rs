@@ -2,6 +2,7 @@
 
 use crate::definition::{KnownModel, ModelSetting, Stale, UserMessage, WorkflowFiles};
 use crate::run::RunDir;
+use crate::text::TerminalSize;
 use crate::usage::Usage;
 
 /// Read access to the session and to pi, beside the workflow files. A default method returns an empty or unknown value.
@@ -92,11 +93,6 @@ pub trait Host: WorkflowFiles {
         Ok((Usage::default(), None))
     }
 
-    /// The size of the messages that the model would be sent, in bytes.
-    fn view_size(&self) -> Result<u64, Stale> {
-        Ok(0)
-    }
-
     /// Makes the folder of a run in the project if it is missing, as a copy of the folder with the other name if that
     /// folder exists. The inner error is the reason, for the user.
     fn open_run_dir(&self, _task_id: &str, _copy_of: Option<&str>) -> Result<Result<RunDir, String>, Stale>;
@@ -111,6 +107,11 @@ pub trait Host: WorkflowFiles {
     /// Returns true if the host can tell the state of the project's files; the inner error is the reason, for the user.
     fn can_tell_changes(&self) -> Result<Result<(), String>, Stale> {
         Ok(Err("this host cannot tell it".to_owned()))
+    }
+
+    /// The size of the user's terminal; `None` outside a terminal, and where the host does not know it.
+    fn terminal_size(&self) -> Result<Option<TerminalSize>, Stale> {
+        Ok(None)
     }
 
     /// The difference between the user's local time and UTC at this instant, in minutes, positive east of Greenwich.
@@ -198,6 +199,10 @@ mod tests {
         fn write_run_file(&self, task_id: &str, name: &str, text: &str) -> Result<Result<(), String>, Stale> {
             self.run_files.borrow_mut().push((format!("{task_id}/{name}"), text.to_owned()));
             Ok(self.no_run_file.clone().map_or(Ok(()), Err))
+        }
+
+        fn terminal_size(&self) -> Result<Option<TerminalSize>, Stale> {
+            Ok(self.terminal.map(|(columns, lines)| TerminalSize { columns, lines }))
         }
 
         fn can_confine(&self) -> Result<Result<(), String>, Stale> {

@@ -12,6 +12,7 @@ use crate::text;
 
 use super::ask::Then;
 use super::briefing::state::Mover;
+use super::consent::room;
 use super::context::Cx;
 use super::effect::{Level, Reply, Request, ToolResult, YesOrNo};
 use super::gate::state::{OpenGate, Requester, StepCall};
@@ -336,7 +337,7 @@ impl Engine {
     }
 
     /// Specification: state management, "Two-Step Cancellation".
-    fn step_cancel(&mut self, confirmed: bool, nested: bool, cx: &Cx) -> Reply {
+    fn step_cancel(&mut self, confirmed: bool, nested: bool, cx: &mut Cx) -> Reply {
         let Some(state) = self.run.running() else {
             return result("No active workflow to cancel.", json!({ "active": false }));
         };
@@ -350,7 +351,7 @@ impl Engine {
         }
         let request = if cx.ui.is_terminal() {
             let workflow = text::run_name(state, self.run.library());
-            let title = text::cancel_question(&workflow, &state.task_description);
+            let title = text::cancel_question(&workflow, &state.task_description, room(2, cx));
             YesOrNo::Choice { title, no: "No, go on", yes: "Yes, cancel it" }
         } else {
             let task = text::in_question(&state.task_description);

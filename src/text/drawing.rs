@@ -138,7 +138,12 @@ pub fn draw_content(custom_type: &str, content: &str, expanded: bool) -> Option<
             let shown = content.lines().filter(|line| !line.starts_with("**Task ID:** "));
             Some(Drawing::Markdown(format!("{}\n\n{MORE}", shown.collect::<Vec<_>>().join("\n"))))
         }
-        FRESH_TYPE => Some(Drawing::Lines(vec![vec![span("🌱 ", Color::Accent), span(content, Color::Dim)]])),
+        FRESH_TYPE => {
+            let (before, line) = content.rsplit_once('\n').map_or(("", content), |(before, line)| (before, line));
+            let mut lines: Vec<Vec<Span>> = before.lines().map(status_line).collect();
+            lines.push(vec![span("🌱 ", Color::Accent), span(line, Color::Dim)]);
+            Some(Drawing::Lines(lines))
+        }
         COUNTDOWN_TYPE => Some(Drawing::Lines(vec![vec![span("⏳ ", Color::Accent), span(content, Color::Dim)]])),
         STATUS_TYPE => Some(Drawing::Lines(content.lines().map(status_line).collect())),
         CHECK_TYPE | LIMITS_TYPE => Some(Drawing::Lines(content.lines().map(check_line).collect())),

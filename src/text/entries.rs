@@ -80,17 +80,18 @@ pub fn entry_prompt(active: &Active) -> String {
 /// Returns the question about the command of a step of a project or a package.
 pub fn step_consent(of: &str, source: Option<&GateSource>, commands: &[String], dialog: Dialog) -> Question {
     let source = source.unwrap_or(&GateSource::Project);
-    let first = Title::new("Allow ", &format!("{} step {}?", source.word(), quoted(of, 18)));
-    let runs = source.runs(true, &quoted(of, 18));
+    let name = dialog.name_of(of, 18);
+    let first = Title::new("Allow ", &format!("{} step {name}?", source.word()));
+    let runs = source.runs(true, &name);
     consent_question_of(first, runs, source, commands, dialog)
 }
 
 pub fn entry_question(of: &str, workflow: &str, question: &str, dialog: Dialog) -> Question {
     match dialog {
-        Dialog::Terminal { options } => {
-            let first = Title::new("Question of ", &quoted(workflow, 26));
-            let above = format!("{} asks:", quoted(of, 26));
-            in_terminal(first, framed(question), options, "The question", &above)
+        Dialog::Terminal(room) => {
+            let first = Title::new("Question of ", &quoted(workflow, room.name(26)));
+            let above = format!("{} asks:", quoted(of, room.name(26)));
+            in_terminal(first, framed(question), room, "The question", &above)
         }
         Dialog::Program => {
             by_program(Title::new("Question of ", &format!("{}:", quoted(workflow, 60))), framed(question))

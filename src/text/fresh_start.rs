@@ -4,8 +4,10 @@ use crate::definition::UserMessage;
 use crate::run::{Active, Evidence, cut};
 
 use super::gate::{all_evidence_lines, fenced};
+use super::items;
 use super::names::phase_title;
 use super::questions::counted;
+use super::ways::short;
 
 /// Maximum length of the user's messages, in characters.
 const MAX_MESSAGES: usize = 12_000;
@@ -84,17 +86,17 @@ fn listed(messages: &[UserMessage], mut with_images: usize) -> String {
     shown.join("\n")
 }
 
-/// Returns the line for the user: the parts that the phase sees, and the size of the parts that are left out, in bytes.
-pub fn fresh_notice(active: &Active, messages: usize, left_out: u64) -> String {
+/// Returns the line for the user: the phase, with its item in a repeated group, and the parts that it sees. The host shows
+/// nothing of what was before: a line for each item that is over stands above.
+pub fn fresh_notice(active: &Active, messages: usize) -> String {
     let mut seen = vec!["the task".to_owned()];
     let results = active.seen().results().len();
     seen.extend((results > 0).then(|| counted(results, "result")));
     seen.extend((messages > 0).then(|| format!("{} of yours", counted(messages, "message"))));
-    let left_out = match left_out {
-        0..1000 => format!("{left_out} bytes"),
-        _ => format!("{} KB", left_out / 1000),
-    };
-    format!("{} starts fresh: {}; {left_out} left behind", phase_title(active.phase), seen.join(", "))
+    let item = active.state.item(active.state.current_path.len(), active.library);
+    let item = item.map(|item| format!(" for item {} of {}, “{}”,", item.number, item.count, short(&item.text)));
+    let line = format!("{}{} starts fresh: {}", phase_title(active.phase), item.unwrap_or_default(), seen.join(", "));
+    items::ended(active).into_iter().chain([line]).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]

@@ -7,6 +7,8 @@ use super::ways::short;
 
 /// Maximum number of listed items of a group: the items around the current one.
 const MAX_ITEMS: usize = 9;
+/// Maximum number of items in [`ended`].
+const MAX_ENDED: usize = 5;
 
 /// Returns a line for each item of the groups that begin with the phase, and the newest summary of each item that is
 /// over; of many items only the items around the current one. `before` is the phase before it in the list.
@@ -52,6 +54,29 @@ fn of_group(active: &Active, scope: &PhasePath) -> Vec<String> {
     let after = items.len().saturating_sub(first + MAX_ITEMS);
     lines.extend((after > 0).then(|| format!("… {} behind", counted(after, "item"))));
     lines
+}
+
+/// Returns a line for each item of the innermost repeated group that is over, with its newest summary; of many only the
+/// last ones. Items that are branches are not worked on one after another.
+pub(super) fn ended(active: &Active) -> Vec<String> {
+    let state = active.state;
+    let Some(last) = state.current_path.iter().rposition(|segment| segment.item.is_some()) else { return Vec::new() };
+    let scope = state.current_path.at_depth(last + 1);
+    if state.progress().branch.as_ref().is_some_and(|branch| branch.key == scope.scope_key()) {
+        return Vec::new();
+    }
+    let now = scope.last().and_then(|segment| segment.item).unwrap_or_default();
+    let line = |index: usize| {
+        let mut scope = scope.clone();
+        scope.set_item(index);
+        let item = state.at(scope.clone()).item(scope.len(), active.library);
+        let (text, count) = item.map_or_else(Default::default, |item| (short(&item.text), item.count));
+        let visits = visits_in(state, &scope);
+        let summary = visits.iter().rev().find_map(|visit| visit.summary.as_ref());
+        let summary = summary.map_or_else(String::new, |summary| format!(": {}", short(&summary.text)));
+        format!("{} [{}/{count}] {text}{summary}", mark(&visits), index + 1)
+    };
+    (now.saturating_sub(MAX_ENDED)..now).map(line).collect()
 }
 
 /// Returns the visits of the phases in this scope, in their order.
@@ -112,11 +137,15 @@ mod tests {
             ["✓ [1/20] task 1", "     It is done", "⤼ [2/20] task 2", "     It is done", "▸ [3/20] task 3"]
         );
         assert_eq!(lines.last().unwrap(), "… 11 items behind");
+        let over = |state: &RunState| ended(&Active::resolve(state, &library).unwrap());
+        assert_eq!(over(&state), ["✓ [1/20] task 1: It is done", "⤼ [2/20] task 2: It is done"]);
         for _ in 0..17 {
             state = moved(&state, &library, Leaving::Skipped);
         }
         let lines = shown(&state, &library);
         assert_eq!((&*lines[0], &*lines[1]), ("… 11 items before", "⤼ [12/20] task 12"));
+        let numbers = over(&state).iter().map(|line| line.split(' ').nth(1).unwrap().to_owned()).collect::<Vec<_>>();
+        assert_eq!(numbers, ["[15/20]", "[16/20]", "[17/20]", "[18/20]", "[19/20]"]);
         state = moved(&state, &library, Leaving::Skipped);
         assert!(shown(&state, &library).iter().all(|line| !line.starts_with('▸')), "it is over");
     }

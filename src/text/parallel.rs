@@ -3,7 +3,7 @@
 use crate::definition::{Decide, Each, Library, Need, Parallel, Workflow};
 
 use super::exact::quoted;
-use super::questions::{Title, counted};
+use super::questions::{Dialog, Title, counted};
 use super::ways::short;
 
 /// Returns the notes on a parallel group: its branches, the number of branches that are needed, and the rule for its
@@ -38,8 +38,8 @@ pub fn agents_note(key: &str, library: &Library) -> Option<String> {
 
 /// Returns the question before the start of a workflow of a project or a package that has a parallel group with this
 /// number of agents.
-pub fn many_agents_question(workflow: &str, most: u64, at_once: u64) -> Title {
-    Title::new("Start ", &format!("{}? {}", quoted(workflow, 20), may_start("It", most, at_once)))
+pub fn many_agents_question(workflow: &str, most: u64, at_once: u64, dialog: Dialog) -> Title {
+    Title::new("Start ", &format!("{}? {}", dialog.name_of(workflow, 20), may_start("It", most, at_once)))
 }
 
 /// Returns the notice about the agents of a parallel group, for a process without a user interface.
@@ -185,7 +185,10 @@ phases:
         );
         let alone = crate::definition::fixtures::library(&[("r", &["a"])]);
         assert_eq!((alone.most_agents("r"), agents_note("r", &alone)), (1, None));
-        assert_eq!(many_agents_question("Big", 12, 4), "Start \"Big\"? It may start 12 agents, 4 at a time.");
-        assert_eq!(many_agents_question("Big", 12, 12), "Start \"Big\"? It may start 12 agents.");
+        assert_eq!(
+            many_agents_question("Big", 12, 4, Dialog::Program),
+            "Start \"Big\"? It may start 12 agents, 4 at a time."
+        );
+        assert_eq!(many_agents_question("Big", 12, 12, Dialog::Program), "Start \"Big\"? It may start 12 agents.");
     }
 }

@@ -172,9 +172,9 @@ pub fn rules_question(
     let lines = framed(&lines.join("\n"));
     let what = if before.is_some() { "What has changed" } else { "Its rules as they are now" };
     match dialog {
-        Dialog::Terminal { options } => {
-            let first = Title::new("Accept the rules of ", &format!("{}?", quoted(workflow, 16)));
-            in_terminal(first, lines, options, what, &format!("{what}:"))
+        Dialog::Terminal(room) => {
+            let first = Title::new("Accept the rules of ", &format!("{}?", quoted(workflow, room.name(16))));
+            in_terminal(first, lines, room, what, &format!("{what}:"))
         }
         Dialog::Program => by_program(Title::new(what, &format!(" in the rules of {}:", quoted(workflow, 60))), lines),
     }

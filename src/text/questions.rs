@@ -11,10 +11,17 @@ use crate::definition::Workflow;
 
 use super::exact::{BAR, Spaces, exact_line, framed, quoted, wrapped};
 
-/// Columns of a dialog in a terminal of 40 columns.
+/// Columns of a dialog in a terminal of 40 columns; the room in one whose size is not known, and in smaller ones.
 const COLUMNS: usize = 38;
-/// Lines of a question and its options together in a terminal of 12 lines.
+/// Lines of a question and its options together in a terminal of 12 lines, likewise.
 const LINES: usize = 6;
+/// Columns beside a question: a blank on each side.
+const BESIDE: usize = 2;
+/// Lines that pi shows above and below a question with its options: the frame, the line that says that pi works, the footer,
+/// and one line of the transcript.
+const AROUND: usize = 14;
+/// Maximum columns of a quoted name.
+const MAX_NAME: usize = 60;
 /// Columns and lines of a question that another program shows.
 const WIDE: usize = 78;
 const MANY_LINES: usize = 200;
@@ -78,15 +85,51 @@ pub struct Question {
     pub above: Option<String>,
 }
 
+/// The size of a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TerminalSize {
+    pub columns: usize,
+    pub lines: usize,
+}
+
+/// The room for a question in a terminal.
+#[derive(Debug, Clone, Copy)]
+pub struct Room {
+    columns: usize,
+    lines: usize,
+}
+
+impl Room {
+    /// The room beside this number of options, each of which takes one line.
+    pub fn beside(options: usize, terminal: Option<TerminalSize>) -> Self {
+        let (columns, lines) = terminal.map_or((0, 0), |TerminalSize { columns, lines }| (columns, lines));
+        Self {
+            columns: columns.saturating_sub(BESIDE).max(COLUMNS),
+            lines: lines.saturating_sub(AROUND).max(LINES).saturating_sub(options),
+        }
+    }
+
+    /// The columns of a quoted name that has `least` columns in the narrowest terminal.
+    pub(super) fn name(&self, least: usize) -> usize {
+        (self.columns - COLUMNS + least).min(MAX_NAME)
+    }
+}
+
 #[derive(Debug, Clone, Copy)]
 pub enum Dialog {
-    /// A terminal of unknown size.
-    Terminal {
-        /// Number of options; each takes one line.
-        options: usize,
-    },
+    Terminal(Room),
     /// Another program.
     Program,
+}
+
+impl Dialog {
+    /// Returns a name in quotation marks, which has `least` columns in the narrowest terminal.
+    pub(super) fn name_of(&self, name: &str, least: usize) -> String {
+        match self {
+            Self::Terminal(room) => quoted(name, room.name(least)),
+            Self::Program => quoted(name, MAX_NAME),
+        }
+    }
 }
 
 /// The source of a workflow that is not the user's own.
@@ -143,13 +186,11 @@ pub(super) fn counted(number: impl Display, noun: &str) -> String {
 
 /// Returns the question about the commands of a gate of a project or a package.
 pub fn consent_question(of: &str, source: &GateSource, commands: &[String], dialog: Dialog) -> Question {
-    let allow = Title::new("Allow ", &format!("{} gate {}?", source.word(), quoted(of, 18)));
+    let name = dialog.name_of(of, 18);
+    let allow = Title::new("Allow ", &format!("{} gate {name}?", source.word()));
     let runs = match (source, dialog) {
-        (_, Dialog::Terminal { .. }) => source.runs(false, &quoted(of, 18)),
-        (GateSource::Project, Dialog::Program) => {
-            Title::new("This project's gate of ", &format!("{} runs:", quoted(of, 60)))
-        }
-        (GateSource::Package(_), Dialog::Program) => source.runs(false, &quoted(of, 60)),
+        (GateSource::Project, Dialog::Program) => Title::new("This project's gate of ", &format!("{name} runs:")),
+        (GateSource::Project | GateSource::Package(_), _) => source.runs(false, &name),
     };
     consent_question_of(allow, runs, source, commands, dialog)
 }
@@ -164,12 +205,12 @@ pub(super) fn consent_question_of(
 ) -> Question {
     let lines = commands.iter().flat_map(|command| framed(command)).collect();
     match dialog {
-        Dialog::Terminal { options } => {
+        Dialog::Terminal(room) => {
             let number = counted(commands.len(), "command");
             let room = match source {
-                GateSource::Project => options,
+                GateSource::Project => room,
                 // The name of the package has no room in the dialog.
-                GateSource::Package(_) => LINES,
+                GateSource::Package(_) => Room { lines: 0, ..room },
             };
             in_terminal(allow, lines, room, &number, &runs)
         }
@@ -182,10 +223,10 @@ pub(super) fn consent_question_of(
 
 pub fn approval_question(of: &str, workflow: &str, question: &str, dialog: Dialog) -> Question {
     match dialog {
-        Dialog::Terminal { options } => {
-            let first = Title::new("Approve ", &format!("{}?", quoted(of, 29)));
-            let above = format!("Gate {} asks:", quoted(of, 26));
-            in_terminal(first, framed(question), options, "The question", &above)
+        Dialog::Terminal(room) => {
+            let first = Title::new("Approve ", &format!("{}?", quoted(of, room.name(29))));
+            let above = format!("Gate {} asks:", quoted(of, room.name(26)));
+            in_terminal(first, framed(question), room, "The question", &above)
         }
         Dialog::Program => {
             let first = Title::new("Approve ", &format!("{} of {}?", quoted(of, 60), quoted(workflow, 60)));
@@ -196,8 +237,9 @@ pub fn approval_question(of: &str, workflow: &str, question: &str, dialog: Dialo
 
 /// Returns the question before the start of a workflow if a project's workflow replaces a global workflow: the started
 /// workflow itself, or a workflow nested in it.
-pub fn replacement_question(replaced: &str, started: &str) -> Title {
-    Title::new(REPLACES, &format!("{} Start it?", replaces(&quoted(replaced, 20), &quoted(started, 20))))
+pub fn replacement_question(replaced: &str, started: &str, dialog: Dialog) -> Title {
+    let replaces = replaces(&dialog.name_of(replaced, 20), &dialog.name_of(started, 20));
+    Title::new(REPLACES, &format!("{replaces} Start it?"))
 }
 
 /// Returns the notice about a replaced global workflow, for a process without a user interface.
@@ -216,16 +258,16 @@ fn replaces(replaced: &str, started: &str) -> String {
 }
 
 /// Returns the question in a terminal about starting another run while one is active.
-pub fn start_another_question(workflow: &str, phase: &str, task: &str) -> Title {
-    let place = [phase, task].map(|line| short_framed(line, COLUMNS));
-    let first = Title::new("Still active: ", &quoted(workflow, 20));
+pub fn start_another_question(workflow: &str, phase: &str, task: &str, room: Room) -> Title {
+    let place = [phase, task].map(|line| short_framed(line, room.columns));
+    let first = Title::new("Still active: ", &quoted(workflow, room.name(20)));
     first.and(&place.join("\n")).and("It stays unfinished. Start the other?")
 }
 
 /// Returns the question in a terminal about the agent's `cancel`.
-pub fn cancel_question(workflow: &str, task: &str) -> Title {
-    let first = Title::new("Cancel ", &format!("{}?", quoted(workflow, 28)));
-    first.and(&short_framed(task, COLUMNS)).and("The agent asks. It ends unfinished.")
+pub fn cancel_question(workflow: &str, task: &str, room: Room) -> Title {
+    let first = Title::new("Cancel ", &format!("{}?", quoted(workflow, room.name(28))));
+    first.and(&short_framed(task, room.columns)).and("The agent asks. It ends unfinished.")
 }
 
 fn short_framed(line: &str, width: usize) -> String {
@@ -239,9 +281,9 @@ pub fn in_question(text: &str) -> String {
 
 /// Returns the question with the lines of [`framed`] in it, or above it, where the transcript breaks them at its own
 /// width.
-pub(super) fn in_terminal(first: Title, lines: Vec<String>, options: usize, what: &str, above: &str) -> Question {
-    let shown: Vec<String> = lines.iter().flat_map(|line| wrapped(line, COLUMNS)).collect();
-    if shown.len() < LINES.saturating_sub(options) {
+pub(super) fn in_terminal(first: Title, lines: Vec<String>, room: Room, what: &str, above: &str) -> Question {
+    let shown: Vec<String> = lines.iter().flat_map(|line| wrapped(line, room.columns)).collect();
+    if shown.len() < room.lines {
         return Question { title: first.and(&shown.join("\n")), above: None };
     }
     let title = first.and(&format!("{what}, {}: shown above", counted(lines.len(), "line")));
@@ -264,7 +306,10 @@ pub(super) fn by_program(first: Title, lines: Vec<String>) -> Question {
 mod tests {
     use super::*;
 
-    const TERMINAL: Dialog = Dialog::Terminal { options: 4 };
+    /// A small terminal, with this number of options.
+    fn terminal(options: usize) -> Dialog {
+        Dialog::Terminal(Room::beside(options, Some(TerminalSize { columns: 40, lines: 12 })))
+    }
 
     /// Names and texts with which a file might imitate a question.
     fn hostile() -> Vec<String> {
@@ -280,9 +325,9 @@ mod tests {
     fn a_question_in_a_terminal_is_short_and_begins_with_our_words() {
         for name in hostile() {
             for text in hostile() {
-                let consent = consent_question(&name, &GateSource::Project, std::slice::from_ref(&text), TERMINAL);
-                let approval = approval_question(&name, &name, &text, Dialog::Terminal { options: 3 });
-                let four = consent_question(&name, &GateSource::Project, &vec![text.clone(); 4], TERMINAL);
+                let consent = consent_question(&name, &GateSource::Project, std::slice::from_ref(&text), terminal(4));
+                let approval = approval_question(&name, &name, &text, terminal(3));
+                let four = consent_question(&name, &GateSource::Project, &vec![text.clone(); 4], terminal(4));
                 for (question, begin, most) in [
                     (&consent, "Allow project gate \"", 2),
                     (&approval, "Approve \"", 3),
@@ -317,7 +362,7 @@ mod tests {
         let commands = ["npm test".to_owned()];
         let question = |dialog| consent_question("Plan", &GateSource::Project, &commands, dialog);
         let title = Title::from("Allow project gate \"Plan\"?\n│ npm test");
-        assert_eq!(question(TERMINAL), Question { title, above: None });
+        assert_eq!(question(terminal(4)), Question { title, above: None });
         let title = Title::from("This project's gate of \"Plan\" runs:\n│ npm test\nAllow it?");
         assert_eq!(question(Dialog::Program), Question { title, above: None });
     }
@@ -325,13 +370,38 @@ mod tests {
     #[test]
     fn what_does_not_fit_stands_above() {
         let commands = ["a\nb".to_owned(), "x".repeat(40)];
-        let question = consent_question("Plan", &GateSource::Project, &commands, TERMINAL);
+        let question = consent_question("Plan", &GateSource::Project, &commands, terminal(4));
         assert_eq!(question.title, "Allow project gate \"Plan\"?\n2 commands, 3 lines: shown above");
         let above = format!("Project gate \"Plan\" runs:\n│ a\n│ b\n│ {}", "x".repeat(40));
         assert_eq!(question.above, Some(above));
-        let question = approval_question("Plan", "Flow", "a\nb\nc", Dialog::Terminal { options: 3 });
+        let question = approval_question("Plan", "Flow", "a\nb\nc", terminal(3));
         assert_eq!(question.title, "Approve \"Plan\"?\nThe question, 3 lines: shown above");
         assert_eq!(question.above.as_deref(), Some("Gate \"Plan\" asks:\n│ a\n│ b\n│ c"));
+    }
+
+    #[test]
+    fn a_question_has_the_room_of_the_terminal() {
+        let beside =
+            |options, columns, lines| Dialog::Terminal(Room::beside(options, Some(TerminalSize { columns, lines })));
+        let name = "The plan of everything that is to be done";
+        let consent = |dialog| {
+            let commands = ["npm test".to_owned(), format!("npm run {}", "x".repeat(50))];
+            consent_question(name, &GateSource::Project, &commands, dialog)
+        };
+        let allow = format!("Allow project gate \"{name}\"?");
+        let shown = format!("│ npm test\n│ npm run {}", "x".repeat(50));
+        assert_eq!(consent(beside(4, 100, 30)), Question { title: Title(format!("{allow}\n{shown}")), above: None });
+        let low = consent(beside(4, 100, 12));
+        assert_eq!(low.title, format!("{allow}\n2 commands, 2 lines: shown above"));
+        assert!(low.above.is_some());
+        for (columns, lines) in [(0, 0), (20, 5), (40, 12), (39, 24)] {
+            let title = consent(beside(4, columns, lines)).title;
+            assert!(title.starts_with("Allow project gate \"The plan of ev…\"?\n"), "{columns}: {title}");
+        }
+        let question = "Is it right?\n\n- the plan\n- the tests\n";
+        let asked = |dialog| super::super::entry_question("Ask", "Flow", question, dialog).title.to_string();
+        assert_eq!(asked(beside(3, 80, 24)), "Question of \"Flow\"\n│ Is it right?\n│ \n│ - the plan\n│ - the tests");
+        assert_eq!(asked(beside(3, 80, 20)), "Question of \"Flow\"\nThe question, 4 lines: shown above");
     }
 
     #[test]

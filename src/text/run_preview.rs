@@ -123,8 +123,8 @@ impl<'a> RunPreview<'a> {
         let has_steps = self.gates.iter().any(|gate| gate.is_step && gate.source.is_some());
         let runs = if has_steps { "It runs" } else { "Its gates run" };
         match dialog {
-            Dialog::Terminal { .. } => {
-                let first = Title::new("Start ", &format!("{}? {runs}", quoted(self.name, 16)));
+            Dialog::Terminal(_) => {
+                let first = Title::new("Start ", &format!("{}? {runs}", dialog.name_of(self.name, 16)));
                 let (commands, lines) = (counted(commands, "command"), counted(lines.len(), "line"));
                 let title = first.and(&format!("{commands}, {lines}: shown above"));
                 let head = format!("Start {}:", quoted(self.name, WIDTH));

@@ -7,6 +7,7 @@ use crate::run::{Active, Branch, NumberedPhase, Outline, RunState, Visit};
 
 use super::branches::{BranchNow, branch_files, branch_lines};
 use super::inputs::inputs;
+use super::questions::TerminalSize;
 use super::status_line::{full_status_line, place};
 use super::task::task;
 use super::usage::{short_usage, usage, warm_ups};
@@ -104,58 +105,103 @@ pub fn status_panel(
 }
 
 /// Returns the panel above the editor: the position as in the status line, and the phases around the current one, each
-/// with its tokens, cost and time at work. The current phase says so if the run `waits` for the user.
-pub fn phase_panel(active: &Active, waits: bool, branch: &dyn Fn(&Branch) -> BranchNow) -> Vec<String> {
+/// with its tokens, cost and time at work. The current phase says so if the run `waits` for the user. The panel takes at
+/// most a third of the `terminal`'s lines: the branches of the current entry first, then the entries behind it, then
+/// those before it.
+pub fn phase_panel(
+    active: &Active,
+    waits: bool,
+    terminal: Option<TerminalSize>,
+    branch: &dyn Fn(&Branch) -> BranchNow,
+) -> Vec<String> {
     let outline = Outline::of(active);
-    let at_current = folded(branch_lines(active.state, &active.state.current_path, active.library, branch));
-    // The branches of the current entry come first; then the entries around it, fewer of those before it.
-    let room = PANEL_LINES.saturating_sub(at_current.len()).max(1);
-    let last_first = outline.total.saturating_sub(room as u64 - 1).max(1);
-    let first = outline.current.saturating_sub(room as u64 / 3).clamp(1, last_first);
-    let phases = Outline::phases(active, first, room);
+    let columns = terminal.map_or(MAX_PANEL_LINE, |terminal| terminal.columns.clamp(MIN_PANEL_LINE, MAX_PANEL_LINE));
+    let most = panel_lines(terminal);
+    // A line for the position, and three for the current entry and those that are folded.
+    let of_branches = branch_lines(active.state, &active.state.current_path, active.library, branch);
+    let at_current = folded(of_branches, most.saturating_sub(4).max(1));
+    let room = most.saturating_sub(1 + at_current.len()).max(3) as u64;
+    let (first, last) = window(outline.current, outline.total, room);
+    let phases = Outline::phases(
+        active,
+        first,
+        usize::try_from(last.saturating_add(1).saturating_sub(first)).unwrap_or_default(),
+    );
     let mut lines: Vec<String> = place(active.state, active.library).into_iter().collect();
+    lines.extend((first > 1).then(|| format!("… {} before", first - 1)));
     lines.extend(phases.iter().flat_map(|at| {
         let visit = active.state.progress().visits.get(&at.path.key());
         let current = at.number == outline.current;
         let passed = passed(active.state, &at.path).filter(|_| !current);
-        let mut line = short(&marked(active.state, at, visit, passed.is_some(), current), MAX_PANEL_LINE);
+        let marked = marked(active.state, at, visit, passed.is_some(), current);
         if let Some(passed) = passed {
-            line.push_str(&format!("  {}", passed.because));
-            return vec![line];
+            return vec![short(&format!("{marked}  {}", passed.because), columns)];
         }
+        let mut line = String::new();
         let outcomes = &active.state.progress().outcomes;
         let outcome = outcomes.get(&at.path.key()).filter(|_| !current);
         line.extend(outcome.map(|outcome| format!("  {}", short(outcome, MAX_PANEL_LINE))));
         let took = visit.and_then(|visit| short_usage(&visit.all_usage()));
         line.extend(took.into_iter().flat_map(|took| ["  ".to_owned(), took]));
         line.push_str(if current && waits { "  waits for you" } else { "" });
+        let room = columns.saturating_sub(line.chars().count()).max(MIN_PANEL_LINE / 2);
+        let line = format!("{}{line}", short(&marked, room));
         let of_branches: &[String] = if current { &at_current } else { &[] };
-        let of_branches = of_branches.iter().map(|line| short(&format!("   {line}"), MAX_PANEL_LINE));
+        let of_branches = of_branches.iter().map(|line| short(&format!("   {line}"), columns));
         std::iter::once(line).chain(of_branches).collect()
     }));
+    lines.extend((last < outline.total).then(|| format!("… {} to come", outline.total - last)));
     lines
 }
 
-/// Returns the lines of branches for the panel, at most [`PANEL_BRANCHES`]: the ended branches are left out first, and
-/// counted.
-fn folded(branches: Vec<String>) -> Vec<String> {
-    if branches.len() <= PANEL_BRANCHES {
+/// Returns the maximum number of lines above the editor in a terminal of this size.
+fn panel_lines(terminal: Option<TerminalSize>) -> usize {
+    terminal.map_or(PANEL_LINES, |terminal| (terminal.lines / 3).clamp(LEAST_LINES, MOST_LINES))
+}
+
+/// Returns the numbers of the first and the last entry that `room` lines, at least 3, show around the current entry, with
+/// a line for those before them and a line for those behind them. Of too many the entries before the current one are
+/// left out first.
+fn window(current: u64, total: u64, room: u64) -> (u64, u64) {
+    if total <= room {
+        return (1, total);
+    }
+    let current = current.min(total).max(1);
+    let (before, behind) = (current - 1, total.saturating_sub(current));
+    let left = room - 1 - u64::from(before > 0);
+    let last = if behind <= left { total } else { current + left - 1 };
+    let left = room - 1 - behind.min(left);
+    (if before <= left { 1 } else { current + 1 - left }, last)
+}
+
+/// Returns the lines of branches that fit into a terminal of this size.
+pub fn fitting_branches(branches: Vec<String>, terminal: Option<TerminalSize>) -> Vec<String> {
+    match terminal {
+        Some(_) => folded(branches, panel_lines(terminal)),
+        None => branches,
+    }
+}
+
+/// Returns the lines of branches, at most this number: the ended branches are left out first, and counted.
+fn folded(branches: Vec<String>, most: usize) -> Vec<String> {
+    if branches.len() <= most {
         return branches;
     }
     let (ended, mut shown): (Vec<String>, Vec<String>) =
         branches.into_iter().partition(|line| line.starts_with(['✓', '✗']));
     shown.extend(ended);
-    let more = shown.split_off(PANEL_BRANCHES - 1);
+    let more = shown.split_off(most.saturating_sub(1));
     shown.push(format!("… {} more", more.len()));
     shown
 }
 
-/// Maximum number of lines of entries and branches in the panel above the editor: pi shows 10 lines of a panel, of which
-/// the first is the position.
-const PANEL_LINES: usize = 8;
-/// Maximum number of branches among these lines.
-const PANEL_BRANCHES: usize = 6;
-/// Maximum length of a phase in the panel above the editor, in characters.
+/// Maximum number of lines of the panel where the size of the terminal is not known: pi shows 10 lines of a list.
+const PANEL_LINES: usize = 10;
+/// The same number in the smallest and in the largest terminals.
+const LEAST_LINES: usize = 5;
+const MOST_LINES: usize = 100;
+/// Minimum and maximum length of a line of the panel, in characters.
+const MIN_PANEL_LINE: usize = 40;
 const MAX_PANEL_LINE: usize = 200;
 
 /// Returns a phase with its mark.
@@ -184,8 +230,22 @@ mod tests {
     fn what_has_ended_is_folded_first() {
         let lines = |of: &[&str]| of.iter().map(|line| (*line).to_owned()).collect::<Vec<String>>();
         let few = lines(&["✓ a: done", "● b: starts"]);
-        assert_eq!(folded(few.clone()), few);
+        assert_eq!(folded(few.clone(), 6), few);
         let many = lines(&["✓ a", "● b", "✗ c", "○ d", "● e", "✓ f", "● g", "● h"]);
-        assert_eq!(folded(many), lines(&["● b", "○ d", "● e", "● g", "● h", "… 3 more"]));
+        assert_eq!(folded(many, 6), lines(&["● b", "○ d", "● e", "● g", "● h", "… 3 more"]));
+    }
+
+    #[test]
+    fn the_panel_has_the_lines_that_there_are() {
+        for (total, room) in (1..20).flat_map(|total| (3..22).map(move |room| (total, room))) {
+            for current in 1..=total {
+                let (first, last) = window(current, total, room);
+                assert!(1 <= first && first <= current && current <= last && last <= total);
+                let folds = u64::from(first > 1) + u64::from(last < total);
+                let lines = last + 1 - first + folds;
+                assert!(lines <= room && (lines == room || total < room), "{current} of {total} in {room}");
+            }
+        }
+        assert_eq!([window(9, 12, 6), window(9, 20, 6), window(1, 9, 4)], [(8, 12), (9, 12), (1, 3)]);
     }
 }

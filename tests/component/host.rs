@@ -603,10 +603,6 @@ impl session::Host for Host {
         )
     }
 
-    fn view_size(&mut self) -> Result<u64, types::Error> {
-        self.answer("view-size", 84_000)
-    }
-
     fn write_file(&mut self) -> Result<(), types::Error> {
         self.did("write-file".into());
         self.answer("write-file", ())
@@ -639,6 +635,10 @@ impl ui::Host for Host {
             None => format!("clear-widget {key}"),
         });
         self.answer("set-widget", ())
+    }
+
+    fn terminal_size(&mut self) -> Result<Option<ui::Size>, types::Error> {
+        self.answer("terminal-size", Some(ui::Size { columns: 80, lines: 24 }))
     }
 
     fn watch_terminal(&mut self, watch: bool) -> Result<(), types::Error> {

@@ -172,38 +172,47 @@ for (const version of VERSIONS) {
     const FOUR = ["npm run lint", "npm test", "npm run build", "npm run a-script-with-a-long-name -- --all --strict"];
     const run = (/** @type {string[]} */ ...commands) => commands.map((command) => ({ run: command }));
     const QUESTION = "Ship this plan, with all its risks, to the users? Nobody has read the second half of it.";
+    /** A quoted name, as far as there are columns. */
+    const fake = (/** @type {number} */ blanks) => `"Plan' runs:${"\\u{2800}".repeat(blanks)}…"`;
     /**
-     * A phase, the question's lines, what stands above it, and the options.
+     * A phase, the lines of the question where its text is shown above it, the lines above it, the options, and for each
+     * size of which the question has the whole text, its first line.
      *
-     * @type {Record<string, [object, string[], string[], string[]]>}
+     * @type {Record<string, [object, (columns: number) => string[], string[], string[], Record<string, string>]>}
      */
     const CASES = {
       "four commands": [
         { gate: run(...FOUR) },
-        ['Allow project gate "Plan"?', "4 commands, 4 lines: shown above"],
+        () => ['Allow project gate "Plan"?', "4 commands, 4 lines: shown above"],
         ['Project gate "Plan" runs:', ...FOUR.map((command) => `│ ${command}`)],
         CONSENTS,
+        { 24: 'Allow project gate "Plan"?', 40: 'Allow project gate "Plan"?' },
       ],
       "a command that hides its end": [
         { gate: run(`make${" ".repeat(300)}│\u3164\u202eevil`) },
-        ['Allow project gate "Plan"?', "1 command, 1 line: shown above"],
+        () => ['Allow project gate "Plan"?', "1 command, 1 line: shown above"],
         ['Project gate "Plan" runs:', "│ make ␣×300 \\u{2502}\\u{3164}\\u{202e}evil"],
         CONSENTS,
+        { 24: 'Allow project gate "Plan"?' },
       ],
       "a long approval of a name that draws": [
         { name: FAKE, gate: [{ approve: `${QUESTION}\n\n→ Not yet` }] },
-        ['Approve "Plan\' runs:\\u{2800}…"?', "The question, 3 lines: shown above"],
+        (columns) => [
+          `Approve ${fake(columns === 40 ? 1 : columns === 60 ? 4 : 5)}?`,
+          "The question, 3 lines: shown above",
+        ],
         [
-          'Gate "Plan\' runs:\\u{2800}…" asks:',
+          `Gate ${fake(5)} asks:`,
           "│ Ship this plan, with all its risks, to the users? Nobody has read the second",
           "│ ↪ half of it.",
           "│ ",
           "│ → Not yet",
         ],
         APPROVALS,
+        { 24: `Approve ${fake(5)}?`, 40: `Approve ${fake(5)}?` },
       ],
     };
-    for (const [what, [phase, question, above, options]] of variants(Object.entries(CASES), 2)) {
+    for (const [what, [phase, short, text, options, whole]] of variants(Object.entries(CASES), 2)) {
       const isLarge = /^four|draws$/.test(what);
       const all = isLarge
         ? [
@@ -231,6 +240,9 @@ for (const version of VERSIONS) {
           const screen = await tui.waitFor(open);
           const lines = screen.split("\n").map((line) => line.trimEnd().slice(1));
           const first = lines.indexOf(`→ ${options[0]}`);
+          const begin = whole[rows];
+          const question = begin ? [begin, ...text.slice(1).map((line) => line.trimEnd())] : short(columns);
+          const above = begin ? [] : text;
           assert.deepEqual(
             lines.slice(first, first + options.length),
             options.map((option, index) => `${index ? "  " : "→ "}${option}`),

@@ -280,6 +280,60 @@ for (const version of VERSIONS) {
       await tui.waitFor((screen) => !screen.includes("The hello [2/2]\n"));
     });
 
+    test("fits the panel to the terminal, and leaves out what is done first", async (t) => {
+      const ids = Array.from({ length: 20 }, (_, index) => `p${index + 1}`);
+      const { sandbox } = await stage(t, [...Array(6).fill(step("next")), REST], {
+        globalFiles: workflow("hello", ids, { autoContinue: false }),
+      });
+      const tui = await startTui({ version, sandbox });
+      await tui.submit("/workflow :panel");
+      await tui.submit("/workflow hello One");
+      await tui.waitFor("I rest.");
+      const panel = async (/** @type {string} */ last) => {
+        const all = lines(await tui.waitFor(last));
+        const first = all.lastIndexOf(
+          "The hello > 🔹 P7 [7/20]",
+          all.findIndex((line) => line === last),
+        );
+        return all.slice(first, all.indexOf(last) + 1).map((line) => line.replace(/ {2}.*/, ""));
+      };
+      const entries = (/** @type {number} */ to) =>
+        ids.slice(7, to).map((id, index) => `○ ${index + 8}. 🔹 P${id.slice(1)}`);
+      const head = ["The hello > 🔹 P7 [7/20]", "… 6 before", "▸ 7. 🔹 P7"];
+      assert.deepEqual(await panel("… 5 to come"), [...head, ...entries(15), "… 5 to come"]);
+      await tui.resize(110, 24);
+      await tui.submit("/workflow :panel");
+      await tui.waitFor("The panel is off.");
+      await tui.submit("/workflow :panel");
+      assert.deepEqual(await panel("… 9 to come"), [...head, ...entries(11), "… 9 to come"]);
+    });
+
+    test("shows the lines of a question in its dialog", async (t) => {
+      const ask =
+        "Ship it?\n\n- all tests pass\n- the documentation of every command is written, and nobody has read the second half";
+      const { sandbox } = await stage(t, [step("next"), REST], {
+        globalFiles: workflow("hello", ["plan", "build"], {
+          autoContinue: false,
+          phases: ["plan.md", { ask, outcomes: { yes: "next", no: "stop" } }, "build.md"],
+        }),
+      });
+      const tui = await startTui({ version, sandbox, columns: 100, rows: 30 });
+      await tui.submit("/workflow hello One");
+      const all = (await tui.waitFor("→ Not yet")).split("\n").map((line) => line.trim());
+      const first = all.indexOf('Question of "The hello"');
+      assert.deepEqual(all.slice(first, first + 9), [
+        'Question of "The hello"',
+        "│ Ship it?",
+        "│",
+        "│ - all tests pass",
+        "│ - the documentation of every command is written, and nobody has read the second half",
+        "",
+        "→ Not yet",
+        "yes",
+        "no",
+      ]);
+    });
+
     test("shows a status panel that the user asks for", async (t) => {
       const { sandbox } = await stage(t, [step("next"), REST], { globalFiles: HELLO });
       const tui = await startTui({ version, sandbox });

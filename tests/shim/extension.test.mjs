@@ -54,6 +54,7 @@ const everyCall = (imports) => ({
   notify: () => imports[UI].notify("text", "info"),
   setStatus: () => imports[UI].setStatus("key", "text"),
   setWidget: () => imports[UI].setWidget("key", ["line"], "above-editor"),
+  terminalSize: () => imports[UI].terminalSize(),
   watchTerminal: () => imports[UI].watchTerminal(true),
 });
 
@@ -374,6 +375,41 @@ suite("a call of the guest", () => {
       ["setWidget", "key", ["one", "two"], { placement: "belowEditor" }],
       ["setWidget", "key", undefined, { placement: "aboveEditor" }],
     ]);
+  });
+
+  test("shows all lines of a widget in a terminal, and knows its size", async (t) => {
+    const lines = Array.from({ length: 11 }, (_, index) => `line ${index}`);
+    /** @type {unknown[]} */
+    const sizes = [];
+    const pi = loaded((imports) => ({
+      runCommand() {
+        imports[UI].setWidget("key", lines, "above-editor");
+        sizes.push(imports[UI].terminalSize());
+        return { tag: "done" };
+      },
+    }));
+    const { columns, rows } = process.stdout;
+    t.after(() => Object.assign(process.stdout, { columns, rows }));
+    for (const [columns, rows] of [
+      [100, 30],
+      [0, 0],
+      [undefined, undefined],
+    ]) {
+      Object.assign(process.stdout, { columns, rows });
+      await pi.command("a");
+    }
+    Object.assign(process.stdout, { columns: 100, rows: 30 });
+    await pi.command("a", "", pi.context({ mode: "rpc" }));
+    assert.deepEqual(sizes, [{ columns: 100, lines: 30 }, undefined, undefined, undefined]);
+    const shown = pi.did().map(([, , shown]) => shown);
+    assert.deepEqual(shown.pop(), lines, "pi's own list, for another program");
+    for (const component of /** @type {any[]} */ (shown))
+      assert.deepEqual(
+        component()
+          .render(20)
+          .map((/** @type {string} */ line) => line.trim()),
+        lines,
+      );
   });
 
   test("cannot send control sequences to the terminal", async () => {

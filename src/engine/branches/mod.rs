@@ -48,7 +48,7 @@ impl Engine {
         if self.start_children(cx).is_err() || self.children.count() == 0 {
             return self.branches_ended(reply, Some(true), cx);
         }
-        Next::Ask(Request::Children { progress: self.children.lines(&self.run) }, EntryAsked::Branches)
+        Next::Ask(Request::Children { progress: self.children.lines(&self.run, cx) }, EntryAsked::Branches)
     }
 
     /// Starts as many children as can work at a time, on branches that neither have ended nor wait.
@@ -163,7 +163,7 @@ impl Engine {
         if ended.is_some() && !self.children.is_ending() && self.start_children(cx).is_err() {
             return;
         }
-        cx.push(Effect::ShowChildren(self.children.lines(&self.run)));
+        self.children.show(&self.run, cx);
         cx.draws_panel |= self.display.has_panel();
     }
 
@@ -247,7 +247,7 @@ impl Engine {
             return true;
         }
         if self.start_children(cx).is_ok() {
-            cx.push(Effect::ShowChildren(self.children.lines(&self.run)));
+            self.children.show(&self.run, cx);
         }
         false
     }

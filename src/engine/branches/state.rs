@@ -100,11 +100,18 @@ impl Children {
         self.working.get(key)
     }
 
-    /// A line for each branch of the group at which a run is.
-    pub fn lines(&self, run: &Run) -> String {
+    /// A line for each branch of the group at which a run is, as many as the user's terminal has room for.
+    pub fn lines(&self, run: &Run, cx: &mut Cx) -> String {
         let Some(Active { state, library, .. }) = run.active() else { return String::new() };
         let now = |branch: &_| self.branch_now(branch, library);
-        text::branch_lines(state, &state.current_path, library, &now).join("\n")
+        let lines = text::branch_lines(state, &state.current_path, library, &now);
+        text::fitting_branches(lines, cx.terminal_size()).join("\n")
+    }
+
+    /// Shows the lines of the branches while the children work.
+    pub fn show(&self, run: &Run, cx: &mut Cx) {
+        let lines = self.lines(run, cx);
+        cx.push(Effect::ShowChildren(lines));
     }
 
     /// Returns the present activity of the child of a branch.

@@ -89,7 +89,7 @@ impl OpenEntry {
         text::make_different(&mut options);
         let active = run.active();
         let workflow = active.as_ref().map_or("", |active| &active.root.name);
-        let dialog = dialog(cx.ui, options.len());
+        let dialog = dialog(options.len(), cx);
         show_last_summary(run, cx);
         let title = title_of(text::entry_question(&self.of, workflow, question, dialog), cx);
         Next::Ask(Request::Select { title, options }, EntryAsked::Question)

@@ -83,7 +83,7 @@ pub(super) fn mark_prompts(run: &Run, cx: &mut Cx) {
 /// The text for the model in place of the earlier work, and the entry that shows the user what the phase sees.
 fn described(active: &Active, cx: &Cx) -> Result<(Summary, Effect), Stale> {
     let messages = users_own(&active.state.task_id, cx)?;
-    let notice = text::fresh_notice(active, messages.len(), cx.host.view_size()?);
+    let notice = text::fresh_notice(active, messages.len());
     let entry = Effect::AppendEntry { custom_type: FRESH_TYPE, data: json!({ "content": notice }) };
     let images_of = with_images(&messages);
     let text = text::fresh_summary(active, &messages, images_of.len());

@@ -198,7 +198,7 @@ impl OpenGate {
         let active = run.active();
         let workflow = active.as_ref().map_or("", |active| &active.root.name);
         let options: Vec<String> = Approval::OPTIONS.map(|(_, option)| option.into()).into();
-        let question = text::approval_question(of, workflow, question, dialog(cx.ui, options.len()));
+        let question = text::approval_question(of, workflow, question, dialog(options.len(), cx));
         self.show_subject(run, cx);
         Next::Ask(Request::Select { title: title_of(question, cx), options }, GateAsked::Approval)
     }

@@ -4,7 +4,7 @@
 use crate::definition::{Library, RuleUse, Stale, Workflow, is_blank, path_refusal, trim};
 use crate::engine::ask::UsersWord;
 use crate::engine::budget::UNKNOWN;
-use crate::engine::consent::ONCE_IN_RUN;
+use crate::engine::consent::{ONCE_IN_RUN, dialog, room};
 use crate::engine::context::Cx;
 use crate::engine::effect::{Level, Request, YesOrNo};
 use crate::engine::event::Answer;
@@ -57,7 +57,7 @@ pub fn next(mut start: Start, run: &Run, session: &mut Session, cx: &mut Cx) -> 
     }
     let Some(workflow) = run.library().by_command_name(&start.command_name) else { return Next::Ready(start) };
     if let Some((key, identity)) = replacement(workflow, run.library(), session, cx) {
-        let title = text::replacement_question(&key, &workflow.key);
+        let title = text::replacement_question(&key, &workflow.key, dialog(NO_OR_YES.len(), cx));
         let request = Request::Select { title, options: NO_OR_YES.map(Into::into).into() };
         return Next::Ask(request, StartAsked::Replacement { start, identity, key });
     }
@@ -163,13 +163,13 @@ fn bad_in_path(start: &Start, library: &Library) -> Option<String> {
     })
 }
 
-fn ask_to_replace_run(start: Start, run: &Run, cx: &Cx) -> Next {
+fn ask_to_replace_run(start: Start, run: &Run, cx: &mut Cx) -> Next {
     let active = run.shown();
     let phase = active.as_ref().map_or("unknown", |active| &active.phase.name);
     let task = run.running().map_or("", |state| &state.task_description);
     let question = if cx.ui.is_terminal() {
         let workflow = run.running().map_or_else(String::new, |state| text::run_name(state, run.library()));
-        let title = text::start_another_question(&workflow, phase, task);
+        let title = text::start_another_question(&workflow, phase, task, room(NO_OR_YES.len(), cx));
         YesOrNo::Choice { title, no: "No, go on with it", yes: "Yes, start the other" }
     } else {
         let message =
@@ -227,5 +227,6 @@ fn many_agents(
         cx.notify(Level::Warning, text::many_agents_notice(&workflow.name, most, at_once));
         return None;
     }
-    Some((text::many_agents_question(&workflow.name, most, at_once), about, identity))
+    let dialog = dialog(NO_OR_YES.len(), cx);
+    Some((text::many_agents_question(&workflow.name, most, at_once, dialog), about, identity))
 }
