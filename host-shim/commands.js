@@ -1,5 +1,5 @@
 // Registers the guest's commands with pi.
-import { plainText, unlessFails } from "#sandbox";
+import { messageOf, plainText, unlessFails } from "#sandbox";
 
 import { exitsAfterPrompt } from "./context.js";
 import { moment } from "./guest.js";
@@ -29,13 +29,21 @@ export function registerCommand({ pi, host, manifest, guest, calls, requests, jo
       const outcome = calls.call(context, "runCommand", moment(), name, parameters ?? "");
       // pi's terminal takes no other input before the handler has returned: work of children goes on behind it.
       const { promise: goesOn, resolve: goOn } = Promise.withResolvers();
-      const progress = progressAbove(context, host, `${manifest.name}:running`);
+      let isBehind = false;
+      const progress = progressAbove(context, host, `${manifest.name}:running`, () => isBehind);
       const work = requests.complete(
         context,
         outcome,
         (ticket, answer) => calls.call(context, "resumeCommand", moment(), ticket, answer),
-        { ...progress, childrenWork: () => context.mode === "tui" && goOn(undefined) },
+        {
+          ...progress,
+          childrenWork: () => {
+            isBehind = context.mode === "tui";
+            if (isBehind) goOn(undefined);
+          },
+        },
       );
+      work.catch((error) => isBehind && unlessFails(() => context.ui.notify(plainText(messageOf(error)), "error")));
       const result = await Promise.race([work, goesOn]);
       if (result?.tag === "settle") await settled(context);
     },
@@ -43,20 +51,23 @@ export function registerCommand({ pi, host, manifest, guest, calls, requests, jo
 }
 
 /**
- * Shows the progress of a command line above the editor. pi's interrupt key stops the command line.
+ * Shows the progress of a command line above the editor. pi's interrupt key stops the command line. Behind the
+ * command, the key is for the agent at work, or for the text in the editor, if there is any.
  * @param {CommandContext} context
  * @param {import("./load.js").Host} host
  * @param {string} widget the key of the widget
+ * @param {() => boolean} isBehind the handler of the command has returned
  * @returns {import("./requests.js").Progress}
  */
-function progressAbove(context, { tui, codingAgent }, widget) {
+function progressAbove(context, { tui, codingAgent }, widget, isBehind) {
+  const isForOthers = () => isBehind() && (!context.isIdle() || context.ui.getEditorText() !== "");
   return {
     show: (text) => {
       const hint = context.mode === "tui" ? ` · ${codingAgent.keyText("app.interrupt")} stops it` : "";
       setWidget(tui, context, widget, (text + hint).split("\n"));
     },
     begin: (stop) => {
-      const unsubscribe = onInterruptKey(tui, context, stop);
+      const unsubscribe = onInterruptKey(tui, context, () => !isForOthers() && (stop(), true));
       return () =>
         unlessFails(() => {
           unsubscribe();

@@ -41,7 +41,7 @@ export function folderImports(calls, grant, configDirName, session) {
     writeFile: (key, name, text) => {
       if (!STEM.test(name)) throw new Error("The name of the file is no such name.");
       const { path } = open(wanted(key));
-      untrusted.replaceFile(calls.context.cwd, `${path}/${name}`, text);
+      untrusted.replaceFile(calls.context.cwd, `${path}/${name}`, text, undefined, FROM_CWD);
     },
   });
 }

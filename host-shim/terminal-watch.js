@@ -5,10 +5,10 @@
 const NOT_TYPED = /^\x1b(?:\[[?<>][\d;:]*[a-zA-Z$]|\[[\d;]*[IORnt]|\[M|[\]P_^].)/s;
 
 /**
- * Calls a function when pi's interrupt key is pressed, and consumes the key. Has no effect outside a terminal.
+ * Calls a function when pi's interrupt key is pressed. Has no effect outside a terminal.
  * @param {typeof import("@earendil-works/pi-tui")} tui
  * @param {import("@earendil-works/pi-coding-agent").ExtensionContext} context
- * @param {() => void} onInterrupt
+ * @param {() => boolean} onInterrupt returns true to consume the key
  * @returns {() => void} removes the listener
  */
 export function onInterruptKey(tui, context, onInterrupt) {
@@ -16,8 +16,7 @@ export function onInterruptKey(tui, context, onInterrupt) {
   const interrupt = /** @type {import("@earendil-works/pi-tui").Keybinding} */ ("app.interrupt");
   return context.ui.onTerminalInput((data) => {
     if (tui.isKeyRelease(data) || !tui.getKeybindings().matches(data, interrupt)) return undefined;
-    onInterrupt();
-    return { consume: true };
+    return onInterrupt() ? { consume: true } : undefined;
   });
 }
 

@@ -336,7 +336,7 @@ export function replaceFile(root, path, content, mode = 0o666, options) {
       const temporary = `.${randomBytes(12).toString("hex")}.new`;
       const descriptor = created(above, temporary, mode);
       try {
-        worded(join(root, path), () => {
+        worded(join(above.path, name), () => {
           try {
             writeFileSync(descriptor, content);
           } finally {

@@ -26,7 +26,9 @@ const MIN_WIDTH = 12;
  * @param {number[]} [spare] the indices of columns that are left out first, as many as it takes
  */
 export function columns(rows, width = Infinity, yielding = -1, spare = []) {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => [...row[column]].length)));
+  const widths = (rows[0] ?? []).map((_, column) =>
+    rows.reduce((most, row) => Math.max(most, [...row[column]].length), 0),
+  );
   const last = widths.length - 1;
   const short = yielding < 0 ? last : yielding;
   const left = new Set(widths.keys());

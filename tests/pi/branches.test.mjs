@@ -5,6 +5,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { suite, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { VERSIONS } from "./harness/extent.mjs";
 import { progress } from "./harness/gates.mjs";
 import { NODE, REPO, runPrint } from "./harness/pi.mjs";
@@ -190,13 +191,16 @@ for (const version of VERSIONS) {
       assert.deepEqual([after.Bugs, after.Tests], [before.Bugs, before.Tests]);
     });
 
-    test("in the terminal, :next into a group leaves the editor to the user while the branches work", async (t) => {
+    test("in the terminal, :next into a group leaves the editor and Escape to the user while the branches work", async (t) => {
       /** @type {() => void} */
       let release = () => {};
       const held = new Promise((resolve) => (release = () => resolve(undefined)));
+      const never = new Promise(() => {});
       const script = async (/** @type {ChatRequest} */ request) => {
-        if (branchOf(request) === undefined) return { text: `I rest ${request.messages.length}.` };
-        await held;
+        const branch = branchOf(request);
+        if (JSON.stringify(request.messages.slice(-2)).includes("Hold on")) await never;
+        if (branch === undefined) return { text: `I rest ${request.messages.length}.` };
+        await (branch === "Docs" ? never : held);
         return play(CLEAN)(request);
       };
       const { model, sandbox } = await stage(t, script, { globalFiles: review() });
@@ -207,9 +211,22 @@ for (const version of VERSIONS) {
       await tui.waitFor(/Bugs: starts/);
       await tui.submit("Hello there");
       await tui.waitFor(/Hello there[^]*I rest \d/);
+      const before = model.requests.length;
+      await tui.submit("Hold on");
+      await model.waitForRequests(before + 1);
+      await tui.press("Escape");
+      await tui.waitFor(/aborted/i);
+      await tui.type("a word");
+      await tui.waitFor("a word");
+      await tui.press("Escape");
+      await sleep(100);
       release();
-      await tui.waitFor("The branches of");
       await tui.waitFor(/✓ Bugs: clean/);
+      await tui.press("C-u");
+      await tui.waitFor((screen) => !screen.includes("a word") && /● Docs/.test(screen));
+      await tui.press("Escape");
+      await tui.waitFor("The branches of");
+      await tui.waitFor(/○ Docs: interrupted/);
       await tui.close();
     });
   });
