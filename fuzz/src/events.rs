@@ -311,7 +311,7 @@ impl Play {
                 let since = since.into_iter().skip(choice / 3).map(changed).collect();
                 Answer::ProjectState(Ok(ProjectState { tree: format!("tree {choice}"), since }))
             }
-            (_, Request::Children { .. }) => Answer::ChildrenEnded { interrupted: choice != 0 },
+            (_, Request::Children { .. }) => Answer::ChildrenEnded,
             (7, Request::Exec { .. }) => Answer::Ran(Ran {
                 end: CommandEnd::Exited(0),
                 duration_ms: 1,

@@ -31,7 +31,7 @@ impl From<guest::Answer> for Answer {
                 standard_output: result.standard_output,
                 output_file: result.output_file,
             }),
-            guest::Answer::ChildrenEnded(interrupted) => Self::ChildrenEnded { interrupted },
+            guest::Answer::ChildrenEnded(_) => Self::ChildrenEnded,
             guest::Answer::ProjectState(state) => Self::ProjectState(state.map(ProjectState::from)),
             guest::Answer::Cancelled => Self::Cancelled,
             guest::Answer::NoUi | guest::Answer::NotGranted => Self::NoUi,

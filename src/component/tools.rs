@@ -307,7 +307,7 @@ impl From<&Usage> for wit::Took {
 
 impl From<run::CourseVisit> for wit::Visit {
     fn from(visit: run::CourseVisit) -> Self {
-        let run::CourseVisit { key, name, number, from, to, ending } = visit;
+        let run::CourseVisit { key, name, number, from, to, ending, is_of_branch } = visit;
         let how = match ending {
             run::Ending::Done => wit::Ending::Done,
             run::Ending::Skipped => wit::Ending::Skipped,
@@ -315,7 +315,7 @@ impl From<run::CourseVisit> for wit::Visit {
             run::Ending::Ended => wit::Ending::Ended,
             run::Ending::Current => wit::Ending::Current,
         };
-        Self { key, name, pass: number, from, to, how }
+        Self { key, name, pass: number, from, to, how, is_of_branch }
     }
 }
 

@@ -9,11 +9,13 @@ use super::ask::{Then, UsersWord, Waiting};
 use super::context::Cx;
 use super::effect::Reply;
 use super::event::Answer;
+use super::gate::state::Requester;
 use super::state::{Agent, Engine, Place, Run, Waiter};
 use super::step_tool::{RUN_ENDED, result};
 
-/// Result of a call whose gate the user has stopped.
-const STOPPED: &str = "The user stopped the checks of the gate.";
+/// Results of a call whose gate, or entry without the model, the user has stopped.
+const GATE_STOPPED: &str = "The user stopped the checks of the gate.";
+const ENTRY_STOPPED: &str = "The user stopped the work at this entry of the workflow.";
 
 /// The run, as the answer for a place finds it.
 enum Found {
@@ -40,13 +42,18 @@ impl Engine {
                     gate.keep(&asked, answer);
                     self.gate_held(&gate, &reason, cx)
                 }
-                Found::Left => overtaken(&gate.place, waiter, &self.run, &mut self.agent),
+                Found::Left => {
+                    if let Requester::Entry(reply) = gate.requester() {
+                        self.briefing.note_all(&reply.prompts);
+                    }
+                    overtaken(&gate.place, GATE_STOPPED, waiter, &self.run, &mut self.agent)
+                }
             },
             Then::Entry(entry, asked) => match found(&entry.place) {
                 Found::There => self.entry_answered(*entry, asked, answer, cx),
                 Found::Held(_) | Found::Left => {
                     self.briefing.note_all(&entry.reply.prompts);
-                    overtaken(&entry.place, waiter, &self.run, &mut self.agent)
+                    overtaken(&entry.place, ENTRY_STOPPED, waiter, &self.run, &mut self.agent)
                 }
             },
             Then::Start(asked) => self.start_answered(asked, answer, cx),
@@ -71,8 +78,8 @@ impl Engine {
     }
 }
 
-/// The reply where an answer has no effect any more.
-fn overtaken(place: &Place, waiter: Waiter, run: &Run, agent: &mut Agent) -> Reply {
+/// The reply where an answer has no effect any more; `stopped` if the run is still at the place.
+fn overtaken(place: &Place, stopped: &str, waiter: Waiter, run: &Run, agent: &mut Agent) -> Reply {
     // The user's command gets no answer about a place that the run has left.
     if waiter == Waiter::User {
         return Reply::None;
@@ -80,7 +87,7 @@ fn overtaken(place: &Place, waiter: Waiter, run: &Run, agent: &mut Agent) -> Rep
     let text = match (run.held(), run.active()) {
         (Some(reason), _) => text::held(reason),
         (None, Some(active)) => text::paused(&active).unwrap_or_else(|| match place.has(active.state) {
-            true => STOPPED.to_owned(),
+            true => stopped.to_owned(),
             false => text::outdated(&active),
         }),
         (None, None) => RUN_ENDED.to_owned(),

@@ -1,13 +1,11 @@
 //! The user's consent to commands of workflows that are not the user's own, and the form of the dialogs.
 
-use serde_json::json;
-
 use crate::protocol::STATUS_TYPE;
 use crate::sorted::Set;
 use crate::text;
 
 use super::context::Cx;
-use super::effect::{Effect, Request};
+use super::effect::Request;
 use super::state::{Run, Session};
 
 /// Kind of the values in the store that remember a consent.
@@ -94,8 +92,7 @@ impl Session {
 pub(super) fn title_of(question: text::Question, cx: &mut Cx) -> text::Title {
     let text::Question { title, above } = question;
     if let Some(content) = above {
-        let data = json!({ "content": content });
-        cx.push(Effect::AppendEntry { custom_type: STATUS_TYPE, data });
+        cx.show(STATUS_TYPE, content);
     }
     title
 }

@@ -1,5 +1,7 @@
 //! The context of an event: time, randomness, user interface and files.
 
+use serde_json::json;
+
 use crate::definition::Stale;
 use crate::text::TerminalSize;
 
@@ -82,6 +84,11 @@ impl<'a> Cx<'a> {
 
     pub fn push(&mut self, effect: Effect) {
         self.effects.push(effect);
+    }
+
+    /// Shows a text in the transcript; the model does not get it.
+    pub fn show(&mut self, custom_type: &'static str, content: impl AsRef<str>) {
+        self.push(Effect::AppendEntry { custom_type, data: json!({ "content": content.as_ref() }) });
     }
 
     /// Shows the run in the status line, when the event has been handled.

@@ -27,8 +27,8 @@ pub struct Display {
 
 impl Display {
     /// Restores the user's choice that the session stores.
-    pub fn begin_session(&mut self, panel: bool) {
-        self.panel = panel;
+    pub fn begin_session(&mut self, panel: bool, cx: &mut Cx) {
+        cx.draws_panel |= std::mem::replace(&mut self.panel, panel) != panel;
     }
 
     pub fn has_panel(&self) -> bool {

@@ -268,10 +268,7 @@ pub enum Answer {
     /// The result of a command.
     Ran(Ran),
     /// No child works.
-    ChildrenEnded {
-        /// The children were interrupted: by the user, or because the request was cancelled.
-        interrupted: bool,
-    },
+    ChildrenEnded,
     /// The state of the project's files, or the reason for its absence.
     ProjectState(Result<ProjectState, String>),
     /// The user gave no answer, or the request was cancelled.
@@ -320,13 +317,9 @@ impl Answer {
         }
     }
 
-    /// Returns true if no child was interrupted; `None` if the host has no children.
-    pub(super) fn all_children_ended(&self) -> Option<bool> {
-        match self {
-            Self::ChildrenEnded { interrupted } => Some(!interrupted),
-            Self::Cancelled => Some(false),
-            _ => None,
-        }
+    /// Returns true if the host has children.
+    pub(super) fn has_children(&self) -> bool {
+        matches!(self, Self::ChildrenEnded | Self::Cancelled)
     }
 
     /// The state of the project's files, or the reason for its absence; `None` if the request was cancelled.

@@ -1,6 +1,6 @@
 //! A task that is too long for the state entries of its run. A separate entry holds the whole task, so that no agent
 //! can change the task that commands get. The file in the folder of the run is for the agent, and is written anew when
-//! a session takes the run up.
+//! a session restores the run.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The folder of a run in the project: made when the run starts, and when a session takes the run up.
+//! The folder of a run in the project: made when the run starts, and when a session restores the run.
 
 use crate::definition::{Library, Stale};
 use crate::run::{LongTask, RunDir, RunState, TASK_FILE};

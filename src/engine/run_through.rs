@@ -89,8 +89,7 @@ pub fn run_through(
             _ => {}
         }
     }
-    play.first_step();
-    play.other_steps();
+    play.steps();
     Ok(play.end())
 }
 
@@ -214,22 +213,21 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// The agent begins with its first phase, if the run is at a phase of the agent.
-    fn first_step(&mut self) {
-        let role = DefaultRole::default();
-        if let Reply::Inject { content, .. } = self.handle(Event::BeforeAgentStart { role }).reply {
-            self.write("Turn 1: what the agent is told", &content);
-        }
-        for effect in self.effects(Event::AgentStart) {
-            if let Effect::BeginView(summary) = effect {
-                self.write("Turn 1 starts fresh: of the session it sees only this", &summary.text);
+    /// The agent goes through the phases up to the end or a pause.
+    fn steps(&mut self) {
+        let fresh = |turn: usize| format!("Turn {turn} starts fresh: of the session it sees only this");
+        let mut turn = 1;
+        if self.goes_on() {
+            let role = DefaultRole::default();
+            if let Reply::Inject { content, .. } = self.handle(Event::BeforeAgentStart { role }).reply {
+                self.write("Turn 1: what the agent is told", &content);
+            }
+            for effect in self.effects(Event::AgentStart) {
+                if let Effect::BeginView(summary) = effect {
+                    self.write(&fresh(turn), &summary.text);
+                }
             }
         }
-    }
-
-    /// The agent goes through the phases up to the end or a pause.
-    fn other_steps(&mut self) {
-        let mut turn = 1;
         while self.goes_on() {
             turn += 1;
             self.turns += 1;
@@ -247,8 +245,7 @@ impl<'a> Play<'a> {
             self.write(&format!("Turn {turn}: it {call}"), &answer);
             let turn_end = self.handle(Event::TurnEnd { queued: false, calls: &[] }).reply;
             if let Reply::Compact { summary, prompt: Some(prompt), .. } = turn_end {
-                let title = format!("Turn {turn} starts fresh: of the session it sees only this");
-                self.write(&title, &format!("{}\n\n{prompt}", summary.text));
+                self.write(&fresh(turn), &format!("{}\n\n{prompt}", summary.text));
             }
         }
         if self.engine.is_running() && self.engine.run.pause_reason().is_some() {
@@ -293,10 +290,7 @@ impl<'a> Play<'a> {
             }
             None => play.write("The prompt that starts its agent", &prompt),
         }
-        if play.goes_on() {
-            play.first_step();
-        }
-        play.other_steps();
+        play.steps();
         self.script.append(&mut play.script);
         (self.turns, self.context.unix_ms) = (play.turns, play.context.unix_ms);
         ChildReport { key, newest: play.newest, ..ChildReport::default() }
@@ -365,7 +359,7 @@ impl<'a> Play<'a> {
             self.write("Without the agent", &told);
         }
         self.context.unix_ms += 1;
-        let answer = Answer::ChildrenEnded { interrupted: false };
+        let answer = Answer::ChildrenEnded;
         let next = self.handle(Event::Answer { ticket, answer });
         effects.extend(next.effects);
         next.reply

@@ -13,7 +13,7 @@ use super::state::Engine;
 use super::tools::with_tools;
 
 impl Engine {
-    /// Loads the workflows and takes up the run that the session stores.
+    /// Loads the workflows and restores the run that the session stores.
     ///
     /// Specification: hook lifecycle, "updateStatus"; state management, "When reconstruction runs".
     pub(super) fn session(
@@ -48,7 +48,7 @@ impl Engine {
         self.session.allowed_commands.extend(allowed);
         (self.session.accept_rules, self.session.more) = (accept_rules, more);
         self.session.read_bound(budget.as_deref(), cx);
-        self.display.begin_session(panel);
+        self.display.begin_session(panel, cx);
         self.agent.begin_session(at_work);
         self.limits.begin_session(same_session, cx)?;
         self.attention.begin_session(cx)?;

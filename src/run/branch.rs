@@ -6,11 +6,15 @@ use crate::definition::{Entry, Library};
 
 use super::path::PhasePath;
 
+/// Maximum length of the name of a branch, in characters.
+pub const MAX_BRANCH_NAME: usize = 40;
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Branch {
     /// [`PhasePath::key`] of its entry; of an item [`PhasePath::scope_key`] of the group with the item.
     pub key: String,
-    /// Its name for users: the name of its entry, or the item.
+    /// Its name for users: the name of its entry, or the item, on one line and shortened. No other branch of the group
+    /// has this name.
     pub name: String,
     /// The number of transitions of the run when it came to the group; in the run of a child, the number when the child
     /// began.

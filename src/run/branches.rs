@@ -3,13 +3,13 @@
 //! A branch is a run of its own, with the state of the run that has the group, cut to one entry or item of the group.
 //! So a branch has the same rules, values and results, and its records have the same keys as in the run.
 
-use crate::definition::{Entry, Library, Need, Workflow, short};
+use crate::definition::{Entry, Library, Need, Workflow, make_different, on_one_line, short};
 use crate::usage::Usage;
 
-use super::branch::{Branch, BranchEnd, BranchRun};
+use super::branch::{Branch, BranchEnd, BranchRun, MAX_BRANCH_NAME};
 use super::state::{RunState, RunStatus};
 use super::transition::{Arrival, begin};
-use super::visit::{MAX_NAME, PassedOverReason, Visit};
+use super::visit::{PassedOverReason, Visit};
 
 /// The reason for the failure of a branch that has used up its budget.
 pub const OVER_BUDGET: &str = "its budget is used up, or not known";
@@ -52,7 +52,7 @@ impl RunState {
         let depth = self.current_path.len();
         let visit = self.progress.visits.get(&self.current_path.key());
         let step = visit.map_or(self.global_step_count, |visit| visit.step);
-        let branch = |key, name: &str| Branch { key, name: short(name, MAX_NAME), step };
+        let branch = |key, name: &str| Branch { key, name: on_one_line(&short(name, MAX_BRANCH_NAME)), step };
         if let Some(items) = self.items(depth, &group.key, library) {
             let path = |item| {
                 let mut path = self.current_path.clone();
@@ -283,17 +283,8 @@ impl RunState {
     }
 }
 
-/// Adds a number to names that an earlier branch has.
+/// Makes the names of branches different.
 fn different(mut branches: Vec<Branch>) -> Vec<Branch> {
-    for index in 1..branches.len() {
-        let (before, rest) = branches.split_at_mut(index);
-        let Some(branch) = rest.first_mut() else { break };
-        let own = branch.name.clone();
-        let mut number = 2;
-        while before.iter().any(|other| other.name == branch.name) {
-            branch.name = format!("{own} ({number})");
-            number += 1;
-        }
-    }
+    make_different(branches.iter_mut().map(|branch| &mut branch.name), MAX_BRANCH_NAME);
     branches
 }

@@ -18,6 +18,8 @@ pub struct CourseVisit {
     pub from: u64,
     pub to: u64,
     pub ending: Ending,
+    /// The visit is in a branch of a parallel group, whose visit comes before it.
+    pub is_of_branch: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -249,7 +251,7 @@ impl Course {
     /// Notes the visits below the phase where the run was: only a parallel group has such, those of its branches.
     fn note_branches(&mut self, state: &RunState, at: Option<u64>) {
         let Some((group, since)) = &self.newest else { return };
-        let below = format!("{}/", group.key);
+        let Some(below) = PhasePath::parse(&group.key).map(|group| group.below()) else { return };
         let visits = state.progress.visits.iter();
         for (key, visit) in visits.filter(|(key, visit)| key.starts_with(&below) && visit.started_at >= *since) {
             let (ending, to) = match visit.ended_at {
@@ -261,7 +263,7 @@ impl Course {
             let to = to.unwrap_or(from).max(from);
             self.branches.retain(|noted| noted.key != *key || noted.number != visit.number);
             let (key, name) = (key.to_owned(), visit.name.clone());
-            self.branches.push(CourseVisit { key, name, number: visit.number, from, to, ending });
+            self.branches.push(CourseVisit { key, name, number: visit.number, from, to, ending, is_of_branch: true });
         }
     }
 
@@ -291,7 +293,12 @@ impl Course {
         let Some((Moment { key, name, number, .. }, from)) = self.newest.take() else { return };
         let earlier = || self.visits.iter().filter(|visit| visit.key == key).count();
         let number = number.unwrap_or_else(|| u32::try_from(earlier() + 1).unwrap_or(u32::MAX));
-        self.visits.push(CourseVisit { key, name, number, from, to: to.max(from), ending });
+        let to = to.max(from);
+        self.visits.push(CourseVisit { key, name, number, from, to, ending, is_of_branch: false });
+        // A branch that has not come to its end ends with its group.
+        for branch in self.branches.iter_mut().filter(|branch| branch.ending == Ending::Current) {
+            (branch.ending, branch.to) = (ending, to.max(branch.from));
+        }
         self.visits.append(&mut self.branches);
     }
 
@@ -434,12 +441,17 @@ mod tests {
             let ended_at = to.map(|minute| minute * MINUTE);
             json!({ "name": name, "startedAt": from * MINUTE, "passes": passes, "endedAt": ended_at })
         };
-        let (a, b) = ("w:0/w//0:0", "w:0/w//0:1");
+        let (a, b, c) = ("w:0/w//0:0", "w:0/w//0:1", "w:0/w//0:2");
         let at = |minute: u64| Some(minute * MINUTE);
         let mut course = Course::default();
         for (minute, index, visits) in [
             (1, 0, json!({ "w:0": visit("Group", 1, None, 1) })),
-            (3, 0, json!({ "w:0": visit("Group", 1, None, 1), a: visit("A", 1, Some(3), 1) })),
+            // The branch C never comes to its end.
+            (
+                3,
+                0,
+                json!({ "w:0": visit("Group", 1, None, 1), a: visit("A", 1, Some(3), 1), c: visit("C", 2, None, 1) }),
+            ),
             // The last branch ends with the state that leaves the group.
             (
                 4,
@@ -464,10 +476,14 @@ mod tests {
         let (visits, _) = course.end(false);
         let visits: Vec<_> = visits
             .iter()
-            .map(|visit| (&*visit.name, visit.number, visit.from / MINUTE, visit.to / MINUTE, visit.ending))
+            .map(|visit| {
+                assert_eq!(visit.is_of_branch, visit.key.starts_with("w:0/"));
+                (&*visit.name, visit.number, visit.from / MINUTE, visit.to / MINUTE, visit.ending)
+            })
             .collect();
         let expected = [
             ("Group", 1, 1, 4, Ending::Done),
+            ("C", 1, 2, 4, Ending::Done),
             ("A", 1, 1, 3, Ending::Done),
             ("B", 1, 1, 4, Ending::Done),
             ("Do", 1, 4, 5, Ending::Again),
@@ -475,6 +491,26 @@ mod tests {
             ("A", 2, 5, 7, Ending::Current),
         ];
         assert_eq!(visits, expected);
+    }
+
+    #[test]
+    fn a_run_that_ends_with_a_group_in_a_nested_workflow_has_each_visit_once() {
+        let visit = |step: u64, to: Option<u64>| json!({ "startedAt": 1, "passes": 1, "step": step, "endedAt": to });
+        let mut course = Course::default();
+        let group = "w:1/s:0";
+        for (to, active, path) in [
+            (None, true, json!([{ "workflowKey": "w", "phaseIndex": 1 }, { "workflowKey": "s", "phaseIndex": 0 }])),
+            (Some(3), false, json!([{ "workflowKey": "w", "phaseIndex": 2 }])),
+        ] {
+            let visits = json!({ "w:0": visit(0, Some(1)), group: visit(1, to), "w:1/s:0/s//0:0": visit(2, Some(2)),
+                "w:1/s:0/s//0:1": visit(3, Some(2)) });
+            let mut state: Value = serde_json::from_str(&data(1, &visits, &json!({}))).unwrap();
+            (state["active"], state["currentPath"]) = (active.into(), path);
+            course.add(CourseEntry::State(state.to_string()), Some(2));
+        }
+        let (visits, _) = course.end(false);
+        let keys: Vec<&str> = visits.iter().map(|visit| &*visit.key).collect();
+        assert_eq!(keys, [group, "w:1/s:0/s//0:0", "w:1/s:0/s//0:1"]);
     }
 
     #[test]

@@ -35,7 +35,7 @@ impl LongTask {
         self.text.as_deref()
     }
 
-    /// Takes the text up if it is the whole task.
+    /// Sets the text if it is the whole task.
     pub fn set_text(&mut self, text: &str) {
         if length(text) == Some(self.length) {
             self.text = Some(text.into());
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn another_text_is_not_taken_up() {
+    fn another_text_is_not_set() {
         let mut long = LongTask::stored(3);
         for text in ["", "ab", "abcd"] {
             long.set_text(text);

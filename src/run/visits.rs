@@ -127,7 +127,12 @@ impl RunState {
         if self.is_running() || visits.contains_key(&key) {
             return key;
         }
-        let last = visits.iter().max_by_key(|(_, visit)| visit.step);
+        // The visit of a parallel group stands for those of its branches, unless this is the run of a branch.
+        let is_of_branch = |key: &str| {
+            let above = PhasePath::parse(key).filter(|path| self.progress.branch.is_none() && path.len() > 1);
+            above.is_some_and(|path| path.scopes().rev().skip(1).any(|above| visits.contains_key(&above.key())))
+        };
+        let last = visits.iter().filter(|(key, _)| !is_of_branch(key)).max_by_key(|(_, visit)| visit.step);
         last.map_or(key, |(last, _)| last.to_owned())
     }
 

@@ -1,7 +1,7 @@
 //! Texts about the branches of a parallel group.
 
 use crate::definition::{Library, on_one_line, short};
-use crate::run::{Active, Branch, BranchEnd, BranchRun, PhasePath, RunState};
+use crate::run::{Active, Branch, BranchEnd, BranchRun, MAX_BRANCH_NAME, PhasePath, RunState};
 use crate::usage::Usage;
 
 use super::exact::quoted;
@@ -9,11 +9,10 @@ use super::names::{phase_title, short_name};
 use super::outputs::output_lines;
 use super::questions::counted;
 use super::usage::{cost, short_usage};
+use super::ways::entries_passed_over;
 
 /// Maximum length of the last action of a branch, in characters.
 const MAX_ACTION: usize = 60;
-/// Maximum length of the name of a branch, in characters.
-const MAX_NAME: usize = 40;
 /// Maximum width of the quoted name of a branch in a dialog, in columns.
 const MAX_LABEL: usize = 24;
 
@@ -29,7 +28,7 @@ pub struct BranchNow {
 }
 
 pub fn branch_name(branch: &Branch) -> String {
-    short(&on_one_line(&branch.name), MAX_NAME)
+    short(&on_one_line(&branch.name), MAX_BRANCH_NAME)
 }
 
 /// Returns the words with which the dialogs and notices of a branch begin. The name of a branch may be a text of an
@@ -155,21 +154,25 @@ pub fn branches_told(active: &Active) -> String {
     format!("The branches of {}:\n\n{}", phase_title(active.phase), told.join("\n\n"))
 }
 
-/// Returns the branches of a group that a run has passed over, each with the reason; `None` if there are none.
+/// Returns the branches of a group that a run has passed over, each with the reason; `None` if there are none. The
+/// branch of an item is never passed over.
 fn passed_over(active: &Active) -> Option<String> {
-    let below = active.state.current_path.below();
-    let passed = active.state.progress().passed_over.iter().filter(|(key, _)| key.starts_with(&below));
-    let passed: Vec<String> = passed.map(|(_, passed)| format!("{} ({})", passed.name, passed.because)).collect();
-    (!passed.is_empty()).then(|| passed.join(", "))
+    let group = &active.state.current_path;
+    let is_branch = |key: &str| {
+        let path = PhasePath::parse(key).filter(|path| path.len() == group.len() + 1 && path.starts_with(group));
+        path.and_then(|path| path.last().map(|last| last.item)) == Some(None)
+    };
+    let passed = active.state.progress().passed_over.iter().filter(|(key, _)| is_branch(key));
+    entries_passed_over(passed.map(|(_, passed)| passed))
 }
 
 /// Returns the results of the branches of a group for the user: of each branch its line, and two lines of its newest
 /// summary, or the whole summary.
-pub fn branches_shown(active: &Active, now: &dyn Fn(&Branch) -> BranchNow) -> EntryResult {
+pub fn branches_shown(active: &Active) -> EntryResult {
     let state = active.state;
     let mut shown = EntryResult::new(&format!("The branches of {}:", phase_title(active.phase)));
     for branch in state.branches(active.library) {
-        shown.add(&branch_line(state, &branch, &now(&branch)));
+        shown.add(&branch_line(state, &branch, &BranchNow::default()));
         let summaries = state.summaries().into_iter();
         let mut own = summaries.filter(|(path, summary)| branch.has(&path.key()) && summary.step >= branch.step);
         if let Some((_, summary)) = own.next_back() {
@@ -212,7 +215,7 @@ impl EntryResult {
             self.brief.push_str(&format!("\n   {}", short(&on_one_line(line), width)));
         }
         if lines.len() > most {
-            self.brief.push_str(&format!(" … {} more lines", lines.len() - most));
+            self.brief.push_str(&format!(" … {}", counted(lines.len() - most, "more line")));
         }
         for line in lines {
             self.full.push_str(&format!("\n   {}", on_one_line(line)));

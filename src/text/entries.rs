@@ -113,20 +113,6 @@ pub fn answer_text_title(answer: &Answer) -> Title {
     Title::new("What should the agent know for ", &format!("{label}?{may_be_empty}"))
 }
 
-/// Adds a number to options with equal words: the dialog tells options apart by their words.
-pub fn make_different(options: &mut [String]) {
-    for index in 1..options.len() {
-        let (before, rest) = options.split_at_mut(index);
-        let Some(option) = rest.first_mut() else { return };
-        let own = option.clone();
-        let mut number = 2;
-        while before.contains(option) {
-            *option = format!("{own} ({number})");
-            number += 1;
-        }
-    }
-}
-
 /// Returns the reason why an outcome with a text is no answer to a question; `None` for an answer.
 pub fn bad_answer(question: &definition::Question, outcome: &str, given: &str) -> Option<String> {
     let Some(answer) = question.answers.iter().find(|answer| answer.outcome == outcome) else {

@@ -9,7 +9,7 @@ use super::calls::call_again;
 use super::context_prompt::phase_instructions;
 use super::names::phase_title;
 use super::task::task;
-use super::ways::passed;
+use super::ways::{entries_passed_over, passed};
 use super::{limits, outline, results};
 
 /// The latest time whose year has four digits: 9999-12-31T23:59:59.999Z.
@@ -70,11 +70,8 @@ pub(super) const PASSED_OVER: &str = "Passed over: ";
 
 /// Returns a line with the entries that the last transition passed over.
 fn passed_over(state: &RunState) -> Option<String> {
-    let passed = state.progress().passed_over.iter();
-    let passed = passed.filter(|(_, passed)| passed.step == state.global_step_count);
-    let lines = passed.map(|(_, passed)| format!("{} ({})", passed.name, passed.because));
-    let lines: Vec<String> = lines.collect();
-    (!lines.is_empty()).then(|| format!("{PASSED_OVER}{}", lines.join(", ")))
+    let passed = state.progress().passed_over.values().filter(|passed| passed.step == state.global_step_count);
+    entries_passed_over(passed).map(|passed| format!("{PASSED_OVER}{passed}"))
 }
 
 /// Returns the result of a `next` with this outcome that led to DONE.

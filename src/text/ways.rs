@@ -47,6 +47,12 @@ pub(super) fn passed<'a>(state: &'a RunState, path: &PhasePath) -> Option<&'a Pa
     path.scopes().find_map(|path| state.progress().passed_over.get(&path.key()))
 }
 
+/// Returns these entries, each with the reason why it was passed over; `None` if there are none.
+pub(super) fn entries_passed_over<'a>(entries: impl Iterator<Item = &'a PassedOver>) -> Option<String> {
+    let entries: Vec<String> = entries.map(|passed| format!("{} ({})", passed.name, passed.because)).collect();
+    (!entries.is_empty()).then(|| entries.join(", "))
+}
+
 /// Returns an outcome of a phase with its target.
 pub(super) fn outcome_line(active: &Active, outcome: &Outcome) -> String {
     let is_branch = active.state.progress().branch.is_some();

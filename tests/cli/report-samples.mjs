@@ -231,7 +231,7 @@ export function branched() {
     /** @type {number} */ pass,
     /** @type {number} */ from,
     /** @type {number} */ to,
-  ) => ({ key, name, pass, from: at(from), to: at(to), how: "done" });
+  ) => ({ key, name, pass, from: at(from), to: at(to), how: "done", isOfBranch: key.includes("/") });
   const phase = (
     /** @type {string} */ key,
     /** @type {string} */ name,

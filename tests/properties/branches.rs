@@ -651,9 +651,8 @@ impl<'a> Family<'a> {
         if self.open.is_empty() {
             return Ok(());
         }
-        let (ticket, interrupted) = self.open.remove(0);
-        let answer = Answer::ChildrenEnded { interrupted };
-        self.on(Event::Answer { ticket, answer })?;
+        let (ticket, _) = self.open.remove(0);
+        self.on(Event::Answer { ticket, answer: Answer::ChildrenEnded })?;
         self.answer_wait()
     }
 

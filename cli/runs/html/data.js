@@ -34,9 +34,6 @@ const record = (kinds) => (value) => {
   return /** @type {any} */ (Object.fromEntries(Object.entries(kinds).map(([name, of]) => [name, of(given[name])])));
 };
 
-/** The number of parts of a key that are looked at. */
-const MAX_DEPTH = 40;
-
 const written = (/** @type {any} */ value) => (typeof value === "object" ? JSON.stringify(value) : String(value));
 const output = (/** @type {any} */ value) =>
   text(3_000)(
@@ -77,7 +74,14 @@ const phase = record({
   evidence: list(check),
   usage: usageOf,
 });
-const visit = record({ key: text(1_000), name: line(120), pass: amount, from: time, to: time, how: line(20) });
+const visit = record({
+  ...all(time, "from", "to"),
+  key: text(1_000),
+  name: line(120),
+  pass: amount,
+  how: line(20),
+  isOfBranch: flag,
+});
 const span = record({ kind: line(20), from: time, to: time, reason: line(200) });
 const branch = record({ ...all(line(300), "name", "end", "how", "session"), clockMs: number });
 const fields = record({
@@ -119,29 +123,18 @@ export function reportData(report) {
   }));
   const lastVisits = phases.map(({ passes, startedAt, endedAt, skipped, ...phase }) => {
     const [to, how] = [endedAt ?? startedAt, skipped ? "skipped" : ""];
-    return { key: phase.key, name: phase.name, pass: passes, from: startedAt, to, how };
+    return { key: phase.key, name: phase.name, pass: passes, from: startedAt, to, how, isOfBranch: false };
   });
   const hasVisits = course.visits.length > 0;
   const shown = timed(hasVisits ? course.visits : lastVisits);
-  const keys = new Set(shown.map(({ key }) => key));
   // A visit takes up time, so that it has a place on the axis.
   const visits = shown.map((visit) => ({
     ...visit,
     name: visit.name || line(120)(visit.key),
     to: Math.max(visit.to, visit.from + 1),
-    isOfBranch: isBelow(visit.key, keys),
   }));
   return { ...rest, phases, hasVisits, visits, spans: timed(course.spans).filter(({ from, to }) => from < to) };
 }
-
-/**
- * Returns true for a key below another key: only the visit of a parallel group has others below it, those of its
- * branches.
- * @param {string} key
- * @param {Set<string>} keys
- */
-const isBelow = (key, keys) =>
-  key.split("/", MAX_DEPTH).some((_, depth, parts) => depth > 0 && keys.has(parts.slice(0, depth).join("/")));
 
 /**
  * The items whose times are known, in their order.

@@ -68,11 +68,9 @@ impl Description {
 pub(crate) const LINK_OUTSIDE: &str = "put the folder itself there, or a link that stays in the project";
 
 pub(crate) fn suggestion(word: &str, known: &[&str], of: Mapping) -> String {
-    if word.trim().contains(' ') {
-        return "put a text that contains `, ` or `: ` in quotes".into();
-    }
     match nearest(word, known.iter().copied()) {
         Some(known) => format!("did you mean `{known}`?"),
+        None if word.trim().contains(' ') => "put a text that contains `, ` or `: ` in quotes".into(),
         None => available(known, "fields", of.page()),
     }
 }

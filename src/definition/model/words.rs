@@ -1,5 +1,7 @@
 //! Words for messages: lists of them, and the beginning of a text.
 
+use crate::sorted::Set;
+
 /// Words in backticks, joined by commas and "and".
 pub(crate) fn list(words: &[&str]) -> String {
     joined(words, "and")
@@ -27,6 +29,21 @@ pub fn short(text: &str, limit: usize) -> String {
         line.push('…');
     }
     line
+}
+
+/// Shortens names to this number of characters, and adds a number to each name that an earlier name has.
+pub fn make_different<'a>(names: impl Iterator<Item = &'a mut String>, limit: usize) {
+    let mut known = Set::new();
+    for name in names {
+        let own = short(name, limit);
+        let mut number = 1;
+        name.clone_from(&own);
+        while !known.insert(name.clone()) {
+            number += 1;
+            let mark = format!(" ({number})");
+            *name = short(&own, limit.saturating_sub(mark.len())) + &mark;
+        }
+    }
 }
 
 /// Returns a name with an emoji before it, if there is one.

@@ -55,7 +55,11 @@ pub(crate) fn unknown<'a>(template: &'a str, known: &[&str]) -> Vec<Unknown<'a>>
         let mut rest = line;
         // The characters of the line before `rest`.
         let mut column = 0;
-        if let Some(at) = line.find(ARGUMENTS).filter(|_| seen.insert(ARGUMENTS)) {
+        let is_word = |(at, _): &(usize, &str)| {
+            let behind = line.get(at + ARGUMENTS.len()..).and_then(|behind| behind.chars().next());
+            !behind.is_some_and(|c| c.is_alphanumeric() || c == '_')
+        };
+        if let Some((at, _)) = line.match_indices(ARGUMENTS).find(is_word).filter(|_| seen.insert(ARGUMENTS)) {
             let column = line.get(..at).unwrap_or_default().chars().count() + 1;
             found.push(Unknown { name: ARGUMENTS, line, place: Place { line: index + 1, column } });
         }
@@ -63,18 +67,17 @@ pub(crate) fn unknown<'a>(template: &'a str, known: &[&str]) -> Vec<Unknown<'a>>
             let before = line.get(..line.len() - behind.len() - 1).unwrap_or_default();
             column += passed.chars().count() + 1;
             rest = behind;
-            if let Some((length, before)) = other_form(before, behind, known) {
-                let at = line.len() - behind.len() - 1 - before;
-                let name = line.get(at..).and_then(|rest| rest.get(..length)).unwrap_or_default();
+            let brace = behind.char_indices().take(MAX_NAME).find(|(_, c)| matches!(c, '{' | '}'));
+            let closed = brace.filter(|(_, c)| *c == '}').and_then(|(at, _)| behind.split_at_checked(at));
+            if let Some(length) = closed.and_then(|(name, after)| other_form(before, name, after, known)) {
+                let name = line.get(before.len() - 1..).and_then(|rest| rest.get(..length)).unwrap_or_default();
                 if seen.insert(name) {
-                    found.push(Unknown { name, line, place: Place { line: index + 1, column: column - before } });
+                    found.push(Unknown { name, line, place: Place { line: index + 1, column: column - 1 } });
                 }
                 continue;
             }
             // A known name between blanks is a variable that is not replaced.
-            let brace = behind.char_indices().take(MAX_NAME).find(|(_, c)| *c == '}');
-            let spaced = brace.and_then(|(at, _)| behind.split_at_checked(at));
-            let spaced = spaced.filter(|(name, _)| name.trim() != *name && known.contains(&name.trim()));
+            let spaced = closed.filter(|(name, _)| name.trim() != *name && known.contains(&name.trim()));
             let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-' | '/' | '@');
             let end = behind.find(|c: char| !is_name(c));
             let plain = end.and_then(|end| behind.split_at_checked(end));
@@ -102,21 +105,20 @@ pub(crate) fn unknown<'a>(template: &'a str, known: &[&str]) -> Vec<Unknown<'a>>
 const ARGUMENTS: &str = "$ARGUMENTS";
 const NAMES_OF_TASK: [&str; 3] = ["args", "arguments", "task"];
 
-/// Returns the length of a variable that is written as `${name}` or `{{name}}`, and the length of its part before the
-/// brace that is followed by `behind`.
-fn other_form(before: &str, behind: &str, known: &[&str]) -> Option<(usize, usize)> {
-    let (name, after) = behind.split_once('}')?;
-    let is_double = before.ends_with('{') && after.starts_with('}');
+/// Returns the length of a variable that is written as `${name}` or `{{name}}`, with the texts before and behind the
+/// name and its inner braces. `after` begins with the closing brace.
+fn other_form(before: &str, name: &str, after: &str, known: &[&str]) -> Option<usize> {
+    let is_double = before.ends_with('{') && after.starts_with("}}");
     let is_value = |name: &str| matches!(name.split_once('.'), Some(("input" | "output" | "outcome" | "summary", _)));
     let is_known = |name: &str| known.contains(&name) || is_value(name) || is_double && NAMES_OF_TASK.contains(&name);
     let is_other = is_double || before.ends_with('$') && name.trim() == name;
-    (is_other && is_known(name.trim())).then(|| (name.len() + 3 + usize::from(is_double), 1))
+    (is_other && is_known(name.trim())).then(|| name.len() + 3 + usize::from(is_double))
 }
 
 /// Maximum number of unknown variables of a text that are reported.
 pub(crate) const MAX_UNKNOWN: usize = 1000;
 
-/// Maximum length of a name between blanks, in characters.
+/// Maximum length of a name that may have blanks around it, in characters.
 const MAX_NAME: usize = 100;
 
 /// Returns the names of variables in a text whose variables are not replaced, each once; with true for `runDir` and for
@@ -189,6 +191,9 @@ mod tests {
             found.map(|unknown| unknown.name.to_owned()).collect::<Vec<_>>()
         };
         let template = "{{description}} ${description} {{ description }} {{args}} ${args} $ARGUMENTS {{x}} ${input.a}";
+        assert_eq!(names("$ARGUMENTS_FILE $ARGUMENTS2", &["description"]), [""; 0]);
+        assert_eq!(unknown("$ARGUMENTS_FILE $ARGUMENTS[0]", &["description"])[0].place.column, 17);
+        assert_eq!(unknown(&"{".repeat(1 << 20), &["description"]), [], "the time grows with the text only");
         let forms = ["$ARGUMENTS", "{{description}}", "${description}", "{{ description }}", "{{args}}", "${input.a}"];
         assert_eq!(names(template, &["description"]), forms);
         let template = "{outcome.@acme/kit/review} {src/main} {@acme/kit} {user/outcome.x}";

@@ -19,11 +19,13 @@ pub(super) fn refusal(
     let first = rest.and_then(|rest| rest.chars().next());
     let above = text.lines().take(index).filter(|line| !line.trim().is_empty()).last().unwrap_or_default();
     let is_item = |line: &str| line.trim_start().starts_with("- ");
+    // A comment in the line above does not matter where the layout of the line is wrong.
+    let is_layout = layout.is_some() || is_item(line) && is_item(above);
     let help = match first {
         Some('\t') => "indent with spaces, not with tabs".to_owned(),
         Some('\0'..='\u{1f}' | '\u{7f}'..='\u{9f}') => "remove the control character".to_owned(),
         Some('-') if line.starts_with("---") => "use one `---` only, before the first field".to_owned(),
-        _ if [line, above].into_iter().any(|line| comment_in(line).is_some()) => {
+        _ if comment_in(line).is_some() || !is_layout && comment_in(above).is_some() => {
             "` #` begins a comment: put a text that contains it in quotes".to_owned()
         }
         Some('-') if rest.is_some_and(is_item) => {

@@ -382,14 +382,38 @@ impl<'a, 'k> Ways<'a, 'k> {
         ending
     }
 
-    /// Returns true if a run surely has something to do beside this group. Other workflows that nest a workflow with
-    /// `show: workflows` have something to do beside it.
-    fn has_work_beside(&self) -> bool {
+    /// Returns true if a run may pass over the entries of the file, as over the entries of this workflow or group. Other
+    /// workflows that nest a workflow with `show: workflows` have something to do beside it.
+    fn may_pass_file(&self) -> bool {
         let group = self.workflow.group.as_ref();
         let file = group.map_or(Some(self.workflow), |group| self.known.workflows.get(&*group.file).copied());
-        let own = group.map_or(&[][..], |group| &group.at);
-        let is_beside = |of: &FileEntry| of.at.len() == 1 && of.entry.when.is_empty() && !own.starts_with(&of.at);
-        file.is_some_and(|file| file.show == Show::Workflows) || self.all.iter().any(is_beside)
+        if file.is_some_and(|file| file.show == Show::Workflows) {
+            return false;
+        }
+        let mut values: Map<&ValueName, Set<Value>> = Map::new();
+        let mut around: Vec<&FileEntry> = Vec::new();
+        group.is_none()
+            || self.all.iter().all(|of| {
+                around.retain(|outer| of.at.starts_with(&outer.at));
+                around.push(of);
+                if of.entry.group_key().is_some() {
+                    return true;
+                }
+                let conditions: Vec<&Condition> = around.iter().flat_map(|outer| &outer.entry.when).collect();
+                let failed = conditions.iter().map(|condition| {
+                    let at_start = || match matches!(condition.of, ValueName::Input(_)) {
+                        true => self.initial(&condition.of),
+                        false => [None].into(),
+                    };
+                    let possible = values.get(&condition.of).cloned().unwrap_or_else(at_start);
+                    possible.into_iter().filter(|value| !self.holds(condition, value)).collect()
+                });
+                let failed: Vec<Set<Value>> = failed.collect();
+                if let ([condition], [failed]) = (&conditions[..], &failed[..]) {
+                    values.insert(&condition.of, failed.clone());
+                }
+                failed.iter().any(|failed| !failed.is_empty())
+            })
     }
 
     fn report(self, anchored: &mut Vec<Anchored>) {
@@ -423,7 +447,7 @@ impl<'a, 'k> Ways<'a, 'k> {
                 }
             }
         }
-        if self.may_be_empty && !self.has_work_beside() {
+        if self.may_be_empty && self.may_pass_file() {
             anchored.push(Anchored::new(self.workflow, WorkflowProblem::NothingToDo, &[PathPart::Key("phases")]));
         }
     }

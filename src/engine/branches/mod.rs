@@ -46,7 +46,7 @@ impl Engine {
         self.children.begin(&state);
         self.run.change_unstored(|_, _| state);
         if self.start_children(cx).is_err() || self.children.count() == 0 {
-            return self.branches_ended(reply, Some(true), cx);
+            return self.branches_ended(reply, true, cx);
         }
         Next::Ask(Request::Children { progress: self.children.lines(&self.run, cx) }, EntryAsked::Branches)
     }
@@ -192,9 +192,8 @@ impl Engine {
         }
     }
 
-    /// Returns what follows when no child works any more. `whole`: no child was interrupted; `None` if the host has no
-    /// children.
-    pub(super) fn branches_ended(&mut self, reply: &mut OpenReply, whole: Option<bool>, cx: &mut Cx) -> Next {
+    /// Returns what follows when no child works any more. `has_children`: the host has children.
+    pub(super) fn branches_ended(&mut self, reply: &mut OpenReply, has_children: bool, cx: &mut Cx) -> Next {
         let ending = self.children.reason();
         self.children.forget(cx);
         // A branch may wait because its files give it other rules: the user is told so.
@@ -204,15 +203,15 @@ impl Engine {
         }
         let Some(active) = self.run.active() else { return Next::Left };
         reply.told.push(text::branches_told(&active));
-        show_outcome(text::branches_shown(&active, &|branch| self.children.branch_now(branch, active.library)), cx);
+        show_outcome(text::branches_shown(&active), cx);
         if let Some(reason) = ending {
             return Next::Pause(reason);
         }
-        match (active.state.joined(active.library), whole) {
-            (Joined::Done(outcome), _) => Next::Ended(active.state.clone(), outcome),
-            (Joined::Stuck(why), _) => Next::NotEnded(None, why),
-            (Joined::Open, None) => Next::NotEnded(None, "agents for branches cannot be started here".to_owned()),
-            (Joined::Open, Some(_)) => Next::NotEnded(None, "its branches were interrupted".to_owned()),
+        match active.state.joined(active.library) {
+            Joined::Done(outcome) => Next::Ended(active.state.clone(), outcome),
+            Joined::Stuck(why) => Next::NotEnded(None, why),
+            Joined::Open if has_children => Next::NotEnded(None, "its branches were interrupted".to_owned()),
+            Joined::Open => Next::NotEnded(None, "agents for branches cannot be started here".to_owned()),
         }
     }
 

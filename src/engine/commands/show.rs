@@ -151,8 +151,7 @@ pub(super) fn show_last_end(cx: &mut Cx) -> Result<(), Stale> {
 
 /// Shows an entry in the transcript that the model does not get; without a user interface, a notice.
 pub(in crate::engine) fn show(custom_type: &'static str, content: String, failed: bool, cx: &mut Cx) {
-    let data = json!({ "content": content });
-    cx.push(Effect::AppendEntry { custom_type, data });
+    cx.show(custom_type, &content);
     match (cx.ui.exists(), failed) {
         (true, _) => {}
         (false, true) => cx.fail(Level::Error, content),

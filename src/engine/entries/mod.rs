@@ -80,7 +80,7 @@ impl Engine {
         cx: &mut Cx,
     ) -> Reply {
         let next = match asked {
-            EntryAsked::Branches => self.branches_ended(&mut entry.reply, answer.all_children_ended(), cx),
+            EntryAsked::Branches => self.branches_ended(&mut entry.reply, answer.has_children(), cx),
             asked => entry.answered(asked, answer, (&self.run, &mut self.session), cx),
         };
         self.follow_work(entry, next, cx)
@@ -191,10 +191,14 @@ impl Engine {
     /// Gives the reply to the call or the command that has brought the run to entries without the model.
     fn give_reply(&mut self, mut reply: OpenReply, cx: &mut Cx) -> Reply {
         let active = self.run.active();
-        let paused = active.as_ref().and_then(text::paused);
+        let held = self.run.held().map(text::held);
+        let paused = held.or_else(|| active.as_ref().and_then(text::paused));
         let is_at_phase = self.run.at_phase().is_some();
-        let to = active.map_or_else(|| "DONE".to_owned(), |of| of.phase.name.clone());
-        reply.told.extend(paused.clone());
+        let to = match self.run.running() {
+            Some(_) => self.run.shown().map_or_else(String::new, |of| of.phase.name.clone()),
+            None => "DONE".to_owned(),
+        };
+        reply.told.extend(paused.clone().filter(|paused| reply.told.last() != Some(paused)));
         let told = reply.told.iter().map(|text| text.trim_end()).collect::<Vec<_>>().join("\n\n");
         let Waiter::Call { nested } = reply.waiter else {
             self.give_reply_to_user(&reply, told, paused.is_some(), cx);

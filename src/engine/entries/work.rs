@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::definition::{Answer as Choice, AnswerText, Step, is_blank, label_of};
+use crate::definition::{Answer as Choice, AnswerText, Step, is_blank, label_of, make_different};
 use crate::engine::consent::{ONCE, dialog, title_of};
 use crate::engine::context::Cx;
 use crate::engine::effect::{Effect, Level, Request};
@@ -86,7 +86,7 @@ impl OpenEntry {
     fn ask_question(&self, question: &str, answers: &[Choice], run: &Run, cx: &mut Cx) -> Next {
         let answers = answers.iter().map(|answer| answer.label.clone());
         let mut options: Vec<String> = std::iter::once(NOT_YET.to_owned()).chain(answers).collect();
-        text::make_different(&mut options);
+        make_different(options.iter_mut(), usize::MAX);
         let active = run.active();
         let workflow = active.as_ref().map_or("", |active| &active.root.name);
         let dialog = dialog(options.len(), cx);
@@ -191,7 +191,7 @@ pub fn question_answered(answer: &Choice, given: &str, run: &Run, cx: &mut Cx) -
         attempt: 1,
         ..Evidence::default()
     };
-    let mut shown = text::EntryResult::new(&format!("✓ {}: the user said “{}”", evidence.label, answer.label));
+    let mut shown = text::EntryResult::new(&format!("✓ {}: {}", evidence.label, evidence.result));
     shown.add_text(given);
     show_outcome(shown, cx);
     let state = active.state.with_summary(active.phase, summary).with_evidence(vec![evidence]);
@@ -209,9 +209,7 @@ fn show_last_summary(run: &Run, cx: &mut Cx) {
     let Some(active) = run.active().filter(|_| cx.ui.exists()) else { return };
     let summaries = active.state.summaries();
     if let Some((_, summary)) = summaries.last() {
-        let content = text::last_summary(summary);
-        let data = json!({ "content": content });
-        cx.push(Effect::AppendEntry { custom_type: APPROVAL_TYPE, data });
+        cx.show(APPROVAL_TYPE, text::last_summary(summary));
     }
 }
 

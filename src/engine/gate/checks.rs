@@ -1,11 +1,9 @@
 //! The checks of a gate, one after another, up to the first check that fails or needs an answer.
 
-use serde_json::json;
-
 use crate::definition::{CheckKind, Stale};
 use crate::engine::consent::{ONCE, dialog, title_of};
 use crate::engine::context::Cx;
-use crate::engine::effect::{Effect, Request};
+use crate::engine::effect::Request;
 use crate::engine::event::{Answer, CommandEnd, NotRun, Ran};
 use crate::engine::state::{Run, Session};
 use crate::protocol::APPROVAL_TYPE;
@@ -218,8 +216,7 @@ impl OpenGate {
         let changed = text::changed_since(&now, active.library);
         let subject = text::approval_subject(active.phase, self.evidence(), &changed, summary, &outputs);
         if let Some(content) = subject {
-            let data = json!({ "content": content });
-            cx.push(Effect::AppendEntry { custom_type: APPROVAL_TYPE, data });
+            cx.show(APPROVAL_TYPE, content);
         }
     }
 }

@@ -56,7 +56,7 @@ impl ModelKeeper {
         let visit = visit_in_effect(&state, run.library());
         let effects = self.enter_visit(&mut state, visit, run.library(), cx);
         cx.effects.extend(effects);
-        self.taken_up(stored, &state);
+        self.restored(stored, &state);
         run.change_unstored(|_, _| state);
     }
 

@@ -105,7 +105,7 @@ impl ModelKeeper {
     }
 
     /// The state that was restored is in effect; its entry remembers this model.
-    pub fn taken_up(&mut self, stored: Option<UsersModel>, state: &RunState) {
+    pub fn restored(&mut self, stored: Option<UsersModel>, state: &RunState) {
         if self.users().is_none() {
             let returned = |users| InUse::Returned(users, Box::new(state.clone()));
             self.in_use = stored.map_or(InUse::Users, returned);
@@ -274,7 +274,7 @@ mod tests {
         let user = setting("user", None);
         let stored = UsersModel { run: setting("run", None).model, before: user.model.clone(), user };
         let mut keeper = ModelKeeper::default();
-        keeper.taken_up(Some(stored), &state);
+        keeper.restored(Some(stored), &state);
         assert_eq!(keeper.forget_returned(), Some(state));
         assert_eq!(keeper.forget_returned(), None);
     }

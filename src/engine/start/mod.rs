@@ -31,7 +31,6 @@ use super::state::{Engine, Waiter};
 use arguments::Arguments;
 pub(super) use notices::{unknown_workflow, untrusted};
 use state::{Next, Start, StartAsked};
-use unpriced::Unpriced;
 
 impl Engine {
     pub(super) fn workflow_command(&mut self, arguments: &str, cx: &mut Cx) -> Result<Reply, Stale> {
@@ -105,8 +104,7 @@ impl Engine {
 
     /// Starts a run: stores its state, names the session, prompts the agent.
     fn begin_run(&mut self, start: &Start, cx: &mut Cx) -> Reply {
-        let Start { command_name, task, values, allowed, uncounted, replaces_run: _ } = start;
-        let unpriced = Unpriced::of(command_name, &self.session.bound, self.run.library(), cx).models;
+        let Start { command_name, task, values, allowed, uncounted, unpriced, replaces_run: _ } = start;
         let library = self.run.library();
         let Some(workflow) = library.by_command_name(command_name) else {
             let text = unknown_workflow(command_name, library, cx);
@@ -114,8 +112,8 @@ impl Engine {
             return Reply::None;
         };
         let state = RunState::new(&workflow.key, task, cx.unix_ms, cx.random);
-        let state =
-            state.with_inputs(workflow, values).bounded(&self.session.bound).with_unpriced(unpriced, *uncounted);
+        let state = state.with_inputs(workflow, values).bounded(&self.session.bound);
+        let state = state.with_unpriced(unpriced.clone(), *uncounted);
         let (state, arrival) = begin(&state, library);
         if arrival == Arrival::Done {
             cx.fail(Level::Error, text::nothing_to_do(&state, library));

@@ -24,8 +24,10 @@ const UNASKED: u64 = 8;
 const REPLACED: &str = "replaced-workflow";
 const MANY_AGENTS: &str = "many-agents";
 
-// A key that was meant for the editor chooses the first option: that option does no harm.
-const NO_OR_YES: [&str; 2] = ["No", "Yes"];
+/// A key that was meant for the editor chooses the first option: that option does no harm.
+fn no_or_yes(title: text::Title) -> Request {
+    Request::yes_or_no(YesOrNo::Choice { title, no: "No", yes: "Yes" })
+}
 
 /// Returns the first question before a run that is not answered yet.
 pub fn next(mut start: Start, run: &Run, session: &mut Session, cx: &mut Cx) -> Next {
@@ -48,22 +50,20 @@ pub fn next(mut start: Start, run: &Run, session: &mut Session, cx: &mut Cx) -> 
         if UsersWord::of_option(&mut session.more, |value| value == UNKNOWN).is_some() {
             start.uncounted = true;
         } else if cx.ui.exists() {
-            let question = YesOrNo::Choice { title: text::only_cost_question(&why), no: "No", yes: "Yes" };
-            return Next::Ask(Request::yes_or_no(question), StartAsked::Uncounted(start));
+            return Next::Ask(no_or_yes(text::only_cost_question(&why)), StartAsked::Uncounted(start));
         } else {
             cx.fail(Level::Error, text::needs_bound(&why));
             return Next::Refused;
         }
     }
+    start.unpriced = unpriced.models;
     let Some(workflow) = run.library().by_command_name(&start.command_name) else { return Next::Ready(start) };
     if let Some((key, identity)) = replacement(workflow, run.library(), session, cx) {
-        let title = text::replacement_question(&key, &workflow.key, dialog(NO_OR_YES.len(), cx));
-        let request = Request::Select { title, options: NO_OR_YES.map(Into::into).into() };
-        return Next::Ask(request, StartAsked::Replacement { start, identity, key });
+        let title = text::replacement_question(&key, &workflow.key, dialog(2, cx));
+        return Next::Ask(no_or_yes(title), StartAsked::Replacement { start, identity, key });
     }
     if let Some((title, about, identity)) = many_agents(workflow, run.library(), session, cx) {
-        let request = Request::Select { title, options: NO_OR_YES.map(Into::into).into() };
-        return Next::Ask(request, StartAsked::ManyAgents { start, identity, about });
+        return Next::Ask(no_or_yes(title), StartAsked::ManyAgents { start, identity, about });
     }
     // Without a user interface the run starts, and pauses at the gate.
     if cx.ui.exists() {
@@ -169,7 +169,7 @@ fn ask_to_replace_run(start: Start, run: &Run, cx: &mut Cx) -> Next {
     let task = run.running().map_or("", |state| &state.task_description);
     let question = if cx.ui.is_terminal() {
         let workflow = run.running().map_or_else(String::new, |state| text::run_name(state, run.library()));
-        let title = text::start_another_question(&workflow, phase, task, room(NO_OR_YES.len(), cx));
+        let title = text::start_another_question(&workflow, phase, task, room(2, cx));
         YesOrNo::Choice { title, no: "No, go on with it", yes: "Yes, start the other" }
     } else {
         let message =
@@ -227,6 +227,6 @@ fn many_agents(
         cx.notify(Level::Warning, text::many_agents_notice(&workflow.name, most, at_once));
         return None;
     }
-    let dialog = dialog(NO_OR_YES.len(), cx);
+    let dialog = dialog(2, cx);
     Some((text::many_agents_question(&workflow.name, most, at_once, dialog), about, identity))
 }

@@ -18,6 +18,8 @@ pub struct Start {
     pub replaces_run: bool,
     /// The user starts the run although nothing that is counted bounds it.
     pub uncounted: bool,
+    /// The models without a price that work where the cost is bounded.
+    pub unpriced: Vec<String>,
 }
 
 /// A question before a run starts.

@@ -26,7 +26,7 @@ enum Doing {
 impl Activity {
     /// The agent's activity when the session begins. The beginning of its work is not known: all of the time since
     /// the newest entry counts as work.
-    pub fn taken_up(at_work: bool) -> Self {
+    pub fn restored(at_work: bool) -> Self {
         Self(if at_work { Doing::Working { since: 0 } } else { Doing::Idle })
     }
 
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn an_agent_that_works_does_not_wait() {
-        let mut activity = Activity::taken_up(true);
+        let mut activity = Activity::restored(true);
         activity.begin_work(7);
         assert_eq!(activity.working_since(), Some(0), "its work goes on");
         activity.wait();

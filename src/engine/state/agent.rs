@@ -57,7 +57,7 @@ impl Agent {
     /// The session begins. `at_work`: in the middle of a run of the agent.
     pub fn begin_session(&mut self, at_work: bool) {
         let Self { origin, worked, last_stop, .. } = *self;
-        *self = Self { activity: Activity::taken_up(at_work), origin, worked, last_stop, ..Self::default() };
+        *self = Self { activity: Activity::restored(at_work), origin, worked, last_stop, ..Self::default() };
     }
 
     /// Returns true if the agent is at work, or about to start.

@@ -167,6 +167,22 @@ fn what_was_refused_on_another_branch_is_not_counted() {
     assert_eq!(session.stored_run().unwrap().usage().refusals.len(), 0);
 }
 
+#[test]
+fn the_panel_is_as_at_the_place_in_the_tree_of_the_session() {
+    let mut session = begun();
+    let _ = session.command("workflow", ":panel");
+    for panel in [false, true] {
+        let stored = session.stored_run().cloned();
+        let facts = Facts { panel, same_session: true, ..Facts::default() };
+        let effects = session.on(Event::Session { stored, in_view: None, facts }).effects;
+        let set = effects.iter().rev().find_map(|effect| match effect {
+            Effect::SetPanel(lines) => Some(lines.is_some()),
+            _ => None,
+        });
+        assert_eq!(set, Some(panel));
+    }
+}
+
 /// The clock goes back with each step.
 #[test]
 fn the_order_of_visits_is_that_of_the_steps_and_no_time_is_negative() {

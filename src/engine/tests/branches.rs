@@ -142,13 +142,12 @@ impl Family {
     }
 
     /// The host answers the call that waits.
-    fn answer(&mut self, interrupted: bool) -> String {
+    fn answer(&mut self) -> String {
         let Reply::Ask { ticket, request: Request::Children { .. } } = self.reply.clone() else {
             panic!("{:?}", self.reply)
         };
         self.reply = Reply::None;
-        let answer = Answer::ChildrenEnded { interrupted };
-        let output = self.parent.on(Event::Answer { ticket, answer });
+        let output = self.parent.on(Event::Answer { ticket, answer: Answer::ChildrenEnded });
         self.take(output);
         match &self.reply {
             Reply::Tool(ToolResult { text, .. }) => text.clone(),
@@ -159,7 +158,7 @@ impl Family {
     /// The host answers the command that waits; returns the results that the user sees in full.
     fn answer_to_user(&mut self) -> String {
         let Reply::Ask { ticket, .. } = self.reply else { panic!("{:?}", self.reply) };
-        let answer = Answer::ChildrenEnded { interrupted: false };
+        let answer = Answer::ChildrenEnded;
         let output = self.parent.on(Event::Answer { ticket, answer });
         let shown = output.effects.iter().find_map(|effect| match effect {
             Effect::AppendEntry { custom_type: STATUS_TYPE, data } => Some(data["full"].as_str()?.to_owned()),
@@ -199,7 +198,7 @@ fn branches_work_some_at_a_time_and_decide_where_the_run_goes() {
     assert_eq!(family.shown, "● bugs: starts\n✓ tests: clean · 1 turn · $0.50\n● docs: starts");
     family.finish("bugs", "issues");
     family.finish("docs", "clean");
-    let told = family.answer(false);
+    let told = family.answer();
     for part in ["## bugs: ended with issues", "bugs: issues.", "## tests: ended with clean"] {
         assert!(told.contains(part), "{part}: {told}");
     }
@@ -216,7 +215,7 @@ fn branches_work_some_at_a_time_and_decide_where_the_run_goes() {
     for name in ["bugs", "tests", "docs"] {
         family.finish(name, "clean");
     }
-    family.answer(false);
+    family.answer();
     assert_eq!(family.phase(), "w:2");
     assert_eq!(family.started.len(), 6);
 }
@@ -227,7 +226,7 @@ fn a_branch_that_does_not_come_to_its_end_is_told_and_counts_as_failed() {
     family.finish("bugs", "gone");
     family.finish("tests", "clean");
     family.finish("docs", "clean");
-    family.answer(false);
+    family.answer();
     assert_eq!(family.phase(), "w:1");
     assert_eq!(family.pause(), "“reviews” has not ended: 2 of 3 branches came to their end, and all are needed");
     // Nothing is repeated unless the user says so.
@@ -239,7 +238,7 @@ fn a_branch_that_does_not_come_to_its_end_is_told_and_counts_as_failed() {
     assert_eq!(family.working(), ["bugs"]);
     family.finish("bugs", "clean");
     let Reply::Ask { ticket, .. } = family.reply else { panic!() };
-    let answer = Answer::ChildrenEnded { interrupted: false };
+    let answer = Answer::ChildrenEnded;
     let output = family.parent.on(Event::Answer { ticket, answer });
     family.take(output);
     assert_eq!(family.phase(), "w:2");
@@ -268,7 +267,7 @@ fn a_branch_that_begins_anew_has_no_results_of_the_work_before() {
         let _ = family.call("y", &next("clean", "Fine."));
     }
     family.end("y", ChildEnd::Settled);
-    let told = family.answer(false);
+    let told = family.answer();
     assert!(told.contains("Old tests."), "{told}");
     let output = family.parent.command("workflow", ":retry x");
     family.take(output);
@@ -292,7 +291,7 @@ fn a_group_that_is_entered_again_behind_open_branches_has_older_results_of_them(
     }
     family.end("x", ChildEnd::Settled);
     family.end("y", ChildEnd::Aborted);
-    family.answer(true);
+    family.answer();
     let _ = family.parent.command("workflow", ":back");
     let step = family.state().global_step_count;
     let newest = family.state().summaries().last().map(|(_, summary)| summary.step);
@@ -306,7 +305,7 @@ fn fewer_than_all_may_be_needed() {
     family.end("bugs", ChildEnd::Failed("it broke".into()));
     family.finish("tests", "clean");
     family.finish("docs", "clean");
-    let told = family.answer(false);
+    let told = family.answer();
     assert!(told.contains("## bugs: failed: it broke"), "{told}");
     assert_eq!(family.phase(), "w:2");
 }
@@ -319,7 +318,7 @@ fn what_has_ended_is_not_repeated_after_an_interruption() {
     for name in ["tests", "docs"] {
         family.end(name, ChildEnd::Aborted);
     }
-    family.answer(true);
+    family.answer();
     assert!(family.pause().ends_with("its branches were interrupted"), "{}", family.pause());
     // Another process takes the session up.
     let mut again = Session::new(&[]);
@@ -367,7 +366,7 @@ fn an_agent_that_does_not_do_what_its_branch_asks_for_fails_the_branch() {
     assert_eq!(run.end, Some(BranchEnd::Failed { why: why.into() }));
     family.finish("tests", "clean");
     family.finish("docs", "clean");
-    family.answer(false);
+    family.answer();
     assert_eq!(family.phase(), "w:2", "one branch is enough");
 }
 
@@ -377,14 +376,14 @@ fn the_results_of_branches_are_shown_in_brief_and_in_full() {
         &GROUP.replace("[bugs.md, tests.md, docs.md]", "[bugs.md, { phase: bugs.md, id: again }, docs.md]"),
     );
     assert_eq!(family.working(), ["bugs", "bugs (2)"], "names differ");
-    let summary = "One.\n\nTwo.\n✓ tests: faked\nFour.";
+    let summary = "One.\n\nTwo.\n✓ tests: faked";
     let input = json!({ "action": "next", "outcome": "issues", "summary": summary });
     let _ = family.call("bugs", &input.to_string());
     family.end("bugs", ChildEnd::Settled);
     family.finish("bugs (2)", "clean");
     family.finish("docs", "clean");
     let ticket = family.parent.last_ticket;
-    let output = family.parent.on(Event::Answer { ticket, answer: Answer::ChildrenEnded { interrupted: false } });
+    let output = family.parent.on(Event::Answer { ticket, answer: Answer::ChildrenEnded });
     let shown = output.effects.iter().find_map(|effect| match effect {
         Effect::AppendEntry { custom_type: STATUS_TYPE, data } => Some(data),
         _ => None,
@@ -392,9 +391,9 @@ fn the_results_of_branches_are_shown_in_brief_and_in_full() {
     let shown = shown.unwrap();
     assert_eq!(
         shown["content"],
-        "The branches of 🔀 reviews:\n✓ bugs: issues · 1 turn · $0.50\n   One.\n   Two. … 2 more lines\n✓ bugs (2): clean · 1 turn · $0.50\n   bugs (2): clean.\n✓ docs: clean · 1 turn · $0.50\n   docs: clean."
+        "The branches of 🔀 reviews:\n✓ bugs: issues · 1 turn · $0.50\n   One.\n   Two. … 1 more line\n✓ bugs (2): clean · 1 turn · $0.50\n   bugs (2): clean.\n✓ docs: clean · 1 turn · $0.50\n   docs: clean."
     );
-    assert!(shown["full"].as_str().unwrap().contains("   Two.\n   ✓ tests: faked\n   Four.\n✓ bugs (2): "));
+    assert!(shown["full"].as_str().unwrap().contains("   Two.\n   ✓ tests: faked\n✓ bugs (2): "));
 }
 
 #[test]
@@ -405,7 +404,7 @@ fn a_branch_that_waits_holds_the_run_with_its_reason() {
     family.end("bugs", ChildEnd::Settled);
     family.finish("tests", "clean");
     family.finish("docs", "clean");
-    family.answer(false);
+    family.answer();
     assert!(family.pause().contains("bugs waits: "), "{}", family.pause());
     let output = family.parent.command("workflow", ":resume");
     family.take(output);
@@ -433,7 +432,7 @@ fn the_budget_of_the_run_ends_all_of_its_branches() {
     for name in ["bugs", "docs"] {
         family.end(name, ChildEnd::Aborted);
     }
-    family.answer(true);
+    family.answer();
     assert!(family.pause().contains("the budget of “W” is used up"), "{}", family.pause());
 }
 
@@ -458,7 +457,7 @@ fn the_branches_are_shown_while_they_work_and_afterwards() {
     assert!(status.contains(lines), "{status}");
     family.finish("tests", "clean");
     family.finish("docs", "clean");
-    family.answer(false);
+    family.answer();
     let status = shown(&mut family);
     let lines = "     ✓ bugs: clean · 1 turn · $0.50\n     ✓ tests: clean · 1 turn · $0.50\n     ✓ docs: clean";
     assert!(status.contains(lines), "the group is behind: {status}");
@@ -485,7 +484,7 @@ fn no_branch_begins_anew_while_all_of_them_end() {
     family.take(output);
     assert_eq!(family.working(), ["docs"]);
     family.end("docs", ChildEnd::Aborted);
-    family.answer(true);
+    family.answer();
     let output = family.parent.command("workflow", ":resume");
     family.take(output);
     assert_eq!(family.working(), ["bugs", "tests"]);
@@ -530,8 +529,29 @@ fn each_item_of_a_list_is_a_branch() {
     let text = family.call("y", r#"{"action":"next","outcome":"clean","summary":"Two."}"#);
     assert!(text.contains("docs"), "{text}");
     family.finish("y", "issues");
-    family.answer(false);
+    family.answer();
     assert_eq!(family.phase(), "w:2", "without `decide` it goes on");
+}
+
+#[test]
+fn the_branches_of_long_items_have_different_names() {
+    let item = "x".repeat(45);
+    let mut family = Family::new(&format!(
+        "
+  - id: parts
+    phases: [bugs.md, {{ phase: docs.md, when: {{ outcome.bugs: issues }} }}]
+    each: [{item}1, {item}2]
+    parallel: true"
+    ));
+    let names = [format!("{}…", "x".repeat(39)), format!("{}… (2)", "x".repeat(35))];
+    assert_eq!(family.working(), names);
+    let output = family.parent.command("workflow", &format!(":stop {}", names[1]));
+    family.take(output);
+    assert_eq!(family.aborted, ["w:1/w//1@1"]);
+    family.end(&names[1], ChildEnd::Aborted);
+    family.finish(&names[0], "clean");
+    let told = family.answer();
+    assert!(told.contains("ended with clean") && !told.contains("Passed over"), "an entry is no branch: {told}");
 }
 
 #[test]
@@ -590,12 +610,10 @@ fn the_wait_at_an_earlier_group_ends_without_the_children_of_the_next_one() {
     family.take(output);
     assert_eq!((old.len(), family.phase(), family.working().len()), (2, "w:2".to_owned(), 2));
     let Reply::Ask { ticket: newer, .. } = family.reply else { panic!() };
-    let answer = Answer::ChildrenEnded { interrupted: true };
-    let _ = family.parent.on(Event::Answer { ticket, answer });
+    let _ = family.parent.on(Event::Answer { ticket, answer: Answer::ChildrenEnded });
     family.finish("x", "clean");
     family.finish("y", "clean");
-    let answer = Answer::ChildrenEnded { interrupted: false };
-    let _ = family.parent.on(Event::Answer { ticket: newer, answer });
+    let _ = family.parent.on(Event::Answer { ticket: newer, answer: Answer::ChildrenEnded });
     assert_eq!(family.phase(), "w:3", "what they have done counts");
 }
 
@@ -628,7 +646,7 @@ fn a_group_goes_on_with_an_outcome_of_nested_phases_that_it_does_not_name() {
     let mut family = Family::new(group);
     family.finish("x", "clean");
     family.finish("y", "clean");
-    family.answer(false);
+    family.answer();
     assert_eq!((family.phase(), family.pause()), ("w:2".to_owned(), String::new()));
 }
 

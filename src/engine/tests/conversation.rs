@@ -148,7 +148,7 @@ fn a_call_after_the_agent_has_stopped_leads_to_no_prompt() {
 }
 
 #[test]
-fn a_session_that_is_taken_up_waits_in_it() {
+fn a_session_that_is_restored_waits_in_it() {
     let mut session = run(&["talk", "b"]);
     let _ = session.answers();
     let stored = session.stored_run().cloned();

@@ -290,6 +290,64 @@ fn an_answer_after_the_user_has_moved_on_has_no_effect() {
     assert_eq!(session.key(), "w:2");
 }
 
+/// A session whose run leaves its last entry, a step, when the check of the phase before is made again. Returns the
+/// ticket of that check too. `by_user`: the user has moved the run on.
+fn at_recheck(by_user: bool) -> (Session, u64) {
+    let mut session = session("  - a.md\n  - run: done\n");
+    let a = session.files.global.get_mut("w/a.md").unwrap();
+    *a = a.replace("emoji", "gate: [{run: make test, recheck: true}]\nemoji");
+    let _ = session.command("workflow", "w x");
+    let mut output = if by_user { session.command("workflow", ":next") } else { session.next_at_work() };
+    for expected in ["make test", "done"] {
+        let (ticket, command) = asked(&output.reply);
+        assert_eq!(command, expected);
+        output = session.give(ticket, ran(0, ""));
+    }
+    let (ticket, command) = asked(&output.reply);
+    assert_eq!(command, "make test");
+    (session, ticket)
+}
+
+#[test]
+fn the_prompt_of_a_move_comes_later_if_the_user_moves_again_during_a_check() {
+    let (mut session, ticket) = at_recheck(true);
+    let _ = session.command("workflow", ":back");
+    let _ = session.give(ticket, Answer::Cancelled);
+    let output = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
+    let Reply::Inject { content, .. } = &output.reply else { panic!("{output:?}") };
+    assert!(content.contains("The user moved the workflow on: "), "{content}");
+}
+
+#[test]
+fn a_held_run_has_not_ended() {
+    for by_user in [false, true] {
+        let (mut session, ticket) = at_recheck(by_user);
+        let _ = session.on(Event::AgentStart);
+        let a = session.files.global.get_mut("w/a.md").unwrap();
+        *a = a.replace("emoji", "write: [src/]\nemoji");
+        let _ = session.command("workflow", ":check");
+        let output = session.give(ticket, ran(0, ""));
+        assert!(!output.effects.contains(&Effect::Abort), "{output:?}");
+        if let Reply::Tool(ToolResult { text, details }) = &output.reply {
+            assert_eq!((&details["to"], text.matches("workflow is paused").count()), (&json!("done"), 1), "{text}");
+        } else {
+            assert!(by_user, "{output:?}");
+        }
+    }
+}
+
+#[test]
+fn an_entry_that_was_stopped_and_begins_again_is_named() {
+    let mut session = session(MIDDLE);
+    let _ = session.command("workflow", "w x");
+    let output = session.next_at_work();
+    let (ticket, _) = asked(&output.reply);
+    let _ = session.command("workflow", ":pause");
+    let _ = session.resume("");
+    let output = session.give(ticket, Answer::Cancelled);
+    assert_eq!(told(&output), "The user stopped the work at this entry of the workflow.");
+}
+
 #[test]
 fn the_last_step_ends_the_run() {
     let mut session = session("  - a.md\n  - run: done\n");

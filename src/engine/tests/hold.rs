@@ -533,7 +533,7 @@ fn only_an_option_accepts_rules_without_a_dialog_and_exactly_those_that_it_names
             assert!(start(given).is_some());
         }
         assert_eq!(start(Some(seal.clone())), None);
-        assert!(start(None).is_some(), "nothing was stored that this test takes up");
+        assert!(start(None).is_some(), "nothing was stored that this test restores");
         if ui == Ui::None {
             let told = notices(&session.command("workflow", ":resume").effects).concat();
             assert!(told.ends_with(&format!("--accept-workflow-rules={seal}")), "{told}");

@@ -18,13 +18,13 @@ fn session(phase: &str) -> Session {
     }
     let phase = format!("---\nid: b\nname: B\nemoji: '*'\n{phase}");
     session.files.global.insert("n/b.md".into(), phase);
-    let _ = session.taken_up(None);
+    let _ = session.restored(None);
     session
 }
 
 impl Session {
-    /// The effects of a session that takes up this run.
-    fn taken_up(&mut self, stored: Option<RunState>) -> Vec<Effect> {
+    /// The effects of a session that restores this run.
+    fn restored(&mut self, stored: Option<RunState>) -> Vec<Effect> {
         self.on(Event::Session { stored, in_view: None, facts: Facts::default() }).effects
     }
 
@@ -93,14 +93,14 @@ fn a_run_whose_folder_cannot_be_made_is_not_started() {
 }
 
 #[test]
-fn a_session_that_takes_up_the_run_opens_it_and_names_the_one_that_is_stored() {
+fn a_session_that_restores_the_run_opens_it_and_names_the_one_that_is_stored() {
     let mut session = session("---\nSee {runDir}.\n");
     let _ = session.command("workflow", "w x");
     let run = session.stored_run().cloned();
     let _ = session.opened();
     let fork = "ffffffffffffffffffff";
     session.files.run_dir = fork.into();
-    assert_eq!(Session::errors(&session.taken_up(run)), [""; 0]);
+    assert_eq!(Session::errors(&session.restored(run)), [""; 0]);
     assert_eq!(session.opened(), [(TASK_ID.to_owned(), Some(NAME.to_owned()))]);
     let _ = session.on(Event::AgentStart);
     let (text, _) = session.step("next");
@@ -116,7 +116,7 @@ fn a_name_that_the_host_does_not_make_is_none() {
     for name in ["../../etc", "/etc", "", "0123456789abcdef012/"] {
         let entry = session.entries[0].replace(NAME, name);
         assert!(entry.contains(&format!("\"runDir\":\"{name}\"")));
-        let _ = session.taken_up(restore([entry]));
+        let _ = session.restored(restore([entry]));
         assert_eq!(session.opened(), [(TASK_ID.to_owned(), None)], "{name}");
     }
 }
@@ -128,7 +128,7 @@ fn a_run_without_its_folder_tells_the_user_and_runs_no_command_that_needs_it() {
     let _ = session.command("workflow", "w x");
     let run = session.stored_run().cloned();
     session.files.no_run_dir = Some(".pi: permission denied".into());
-    let effects = session.taken_up(run);
+    let effects = session.restored(run);
     assert_eq!(
         Session::errors(&effects),
         [
@@ -143,7 +143,7 @@ fn a_run_without_its_folder_tells_the_user_and_runs_no_command_that_needs_it() {
     // With the folder the command gets the path.
     session.files.no_run_dir = None;
     let run = session.stored_run().cloned();
-    assert_eq!(Session::errors(&session.taken_up(run)), [""; 0]);
+    assert_eq!(Session::errors(&session.restored(run)), [""; 0]);
     let reply = session.on(Event::Step { input: r#"{"action":"next"}"#, nested: false }).reply;
     let Reply::Ask { request: Request::Exec { env, .. }, .. } = reply else { panic!("{reply:?}") };
     assert_eq!(env, [("DIR".to_owned(), PATH.to_owned())]);
@@ -157,7 +157,7 @@ fn it_is_made_when_the_user_accepts_rules_that_need_it() {
     assert_eq!(session.opened(), []);
     let phase = session.files.global.get_mut("n/b.md").unwrap();
     *phase = phase.replace("Do b.", "See {runDir}.");
-    let _ = session.taken_up(run);
+    let _ = session.restored(run);
     assert_eq!(session.opened(), []);
     assert!(session.engine.run.active().is_none());
     let _ = session.resume("");
@@ -195,10 +195,10 @@ fn a_long_task_lies_in_the_folder_and_is_whole_for_commands() {
         "…\n\n[This is the beginning of the task, which has 16004 characters. The whole task is in {PATH}/task.md: read that file first.]"
     );
     assert!(session.entries[0].len() < 10_000 && !session.entries[0].contains("END"), "{}", session.entries[0]);
-    // Another session takes it up; an agent may have changed the file.
+    // Another session restores the run; an agent may have changed the file.
     let stored = session.stored_run().cloned();
     assert!(stored.as_ref().unwrap().whole_task().is_none());
-    assert_eq!(Session::errors(&session.taken_up(stored)), [""; 0]);
+    assert_eq!(Session::errors(&session.restored(stored)), [""; 0]);
     assert!(session.files.run_files.take() == [(format!("{TASK_ID}/task.md"), task.clone())]);
     let _ = session.on(Event::AgentStart);
     let (text, _) = session.step("next");
@@ -211,7 +211,7 @@ fn a_long_task_lies_in_the_folder_and_is_whole_for_commands() {
     for entry in [None, Some(format!(r#"{{"taskId":"{TASK_ID}","text":"Do less"}}"#))] {
         session.files.tasks = entry.into_iter().collect();
         let stored = session.stored_run().cloned();
-        let _ = session.taken_up(stored);
+        let _ = session.restored(stored);
         let _ = session.on(Event::AgentStart);
         let (text, _) = session.step("next");
         assert!(text.contains("TASK has no value: the session does not have the whole task"), "{text}");
