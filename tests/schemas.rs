@@ -166,7 +166,7 @@ fn kind(field: &Field) -> Value {
         }
         Kind::Names | Kind::Options => json!({ "type": type_of("array"), "items": scalar() }),
         Kind::Tools => {
-            let text = json!({ "type": "string", "pattern": "^[A-Za-z0-9_.:/-]+$" });
+            let text = json!({ "type": "string", "pattern": "^([A-Za-z0-9_.:/-]+|[A-Za-z0-9_.:/-]*[A-Za-z][A-Za-z0-9_.:/-]*\\*)$" });
             let name = one_of(&[text, json!({ "type": "number" }), json!({ "type": "boolean" })]);
             json!({ "type": "array", "items": name })
         }
@@ -273,13 +273,22 @@ fn kind(field: &Field) -> Value {
                 let mut entry = object(fields);
                 let of_group = GROUP_FIELDS.into_iter().filter(|field| *field != "phases");
                 let of_group = of_group.map(|field| (field, "phases"));
-                let kinds = ["phase", "subworkflow", "run", "ask", "phases"].into_iter();
+                let kinds = ["phase", "subworkflow", "prompt", "run", "ask", "phases"].into_iter();
                 let others = kinds.filter(|other| *other != name);
                 let fields = [("with", "subworkflow"), ("timeout", "run"), ("env", "run"), ("outputs", "run")];
                 let of_others = fields.into_iter().chain(of_group);
                 let of_others = of_others.filter(|(_, of)| *of != name).map(|(field, _)| field);
                 for other in others.chain(of_others) {
                     entry["properties"].as_object_mut().unwrap().remove(other);
+                }
+                if name == "prompt" {
+                    let mut phase = object(Phase::FIELDS);
+                    let own = phase["properties"].as_object_mut().unwrap();
+                    own.remove("name");
+                    // The `id` has another default here.
+                    own.remove("id");
+                    entry["properties"].as_object_mut().unwrap().append(own);
+                    entry.insert("dependencies".into(), phase["dependencies"].take());
                 }
                 if name == "ask" {
                     let mut answer = way();
@@ -297,7 +306,15 @@ fn kind(field: &Field) -> Value {
                 "minItems": 1,
                 "maxItems": most,
                 "items": {
-                    "oneOf": [file, entry("phase"), entry("subworkflow"), entry("run"), entry("ask"), entry("phases")],
+                    "oneOf": [
+                        file,
+                        entry("phase"),
+                        entry("subworkflow"),
+                        entry("prompt"),
+                        entry("run"),
+                        entry("ask"),
+                        entry("phases"),
+                    ],
                 },
             })
         }

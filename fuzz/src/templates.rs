@@ -1,7 +1,7 @@
 //! Templates: the text before the first NUL is a template, the texts between the next ones are its values.
 
 use pi_workflows::definition::{
-    AutoContinue, BudgetBounds, ContextInjection, Entry, Library, OwnLimits, Phase, Results,
+    AutoContinue, BudgetBounds, ContextInjection, Entry, Library, OwnLimits, OwnModel, Phase, Results,
 };
 use pi_workflows::definition::{Show, ToolPolicy, Work, Workflow};
 use pi_workflows::run::{Active, RunState};
@@ -82,6 +82,7 @@ fn library(template: &str) -> Library {
             emoji: "*".into(),
             instructions: template.into(),
             file: "w/a.md".into(),
+            at: vec![],
             work: Work::Agent,
             tools: ToolPolicy::Only(vec![]),
             limits: OwnLimits::default(),
@@ -95,8 +96,7 @@ fn library(template: &str) -> Library {
             outcomes: Vec::new(),
             outputs: Vec::new(),
             gate: None,
-            model: Vec::new(),
-            thinking: None,
+            model: OwnModel::default(),
             results: Results::All,
         };
         Entry::phase(phase)
@@ -119,6 +119,7 @@ fn library(template: &str) -> Library {
         stop_message: own(),
         not_done_reminder: own(),
         limits: OwnLimits::default(),
+        model: OwnModel::default(),
         budget: BudgetBounds::default(),
         auto_continue: Some(AutoContinue::default()),
         max_loops: 20.into(),

@@ -206,6 +206,7 @@ pub fn phase(id: &str) -> Phase {
         emoji: "🔹".into(),
         instructions: format!("Do {id} for {{description}}."),
         file: format!("phases/{id}.md"),
+        at: Vec::new(),
         work: crate::definition::Work::Agent,
         tools: ToolPolicy::All,
         limits: OwnLimits::default(),
@@ -219,8 +220,7 @@ pub fn phase(id: &str) -> Phase {
         outcomes: Vec::new(),
         outputs: Vec::new(),
         gate: None,
-        model: Vec::new(),
-        thinking: None,
+        model: OwnModel::default(),
         results: crate::definition::Results::All,
     }
 }
@@ -246,6 +246,7 @@ pub fn workflow(key: &str, phases: &[&str]) -> Workflow {
         limits: OwnLimits::default(),
         budget: BudgetBounds::default(),
         inputs: Vec::new(),
+        model: OwnModel::default(),
         auto_continue: Some(AutoContinue::default()),
         max_loops: DEFAULT_MAX_LOOPS.into(),
         context_injection: ContextInjection::default(),

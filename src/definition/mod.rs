@@ -32,13 +32,13 @@ pub use model::{
     Condition, ContextInjection, ContextMode, DEFAULT_MAX_LOOPS, Decide, DirEntry, Each, Entry, EntryKind, FileAccess,
     FileEntry, FileError, FileKind, Gate, Given, HiddenCause, Input, KnownModel, LeftOut, Library, Limits, MAX_BYTES,
     MAX_ENTRIES, MAX_NESTING, Measure, Model, ModelSetting, Need, Notify, Occasion, Outcome, Output, OwnLimits,
-    OwnWork, Package, PackageScope, Parallel, PathVariable, Pattern, Permission, Phase, PhaseTest, Question, ReadError,
-    Refusal, Results, Root, RuleFile, RuleUse, SAMPLE_RUN_DIR, Sandbox, Show, Stale, Step, Surroundings, Target,
-    Thinking, ToolPolicy, Total, Unavailable, UserLimits, UserMessage, ValueName, ValueType, Variable, WayBound, Work,
-    Workflow, WorkflowFiles, WriteTarget, choose, expansions, is_carrier, is_group_key, is_key,
-    is_name as is_input_name, is_within, label_of, make_different, nearest, permission, refusal as path_refusal,
-    runs_commands, short, unescaped, variables as path_variables, wider_for_commands, with_emoji, with_names,
-    writes_path,
+    OwnModel, OwnWork, Package, PackageScope, Parallel, PathVariable, Pattern, Permission, Phase, PhaseTest, Question,
+    ReadError, Refusal, Results, Root, RuleFile, RuleUse, SAMPLE_RUN_DIR, Sandbox, Show, Stale, Step, Surroundings,
+    Target, Thinking, ToolPolicy, Total, Unavailable, UserLimits, UserMessage, ValueName, ValueType, Variable,
+    WayBound, Work, Workflow, WorkflowFiles, WriteTarget, choose, expansions, is_carrier, is_group_key, is_key,
+    is_name as is_input_name, is_within, label_of, make_different, means_tool, nearest, permission,
+    refusal as path_refusal, runs_commands, short, unescaped, variables as path_variables, wider_for_commands,
+    with_emoji, with_names, writes_path,
 };
 pub use model::{PROGRAM_VARIABLES, schema, seal, variables};
 pub(crate) use model::{is_blank, is_glob, is_space, trim};

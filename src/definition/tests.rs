@@ -43,7 +43,7 @@ fn every_field_is_read() {
     let (library, diagnostics) = load(&[
         (
             "w/workflow.yaml",
-            "name: W\ncommandName: w-1_x\ninitialMessage: |\n  Go\ndescription: D\nshow: user\nloopable: false\nsessionNamePrefix: 'P '\nsessionNameMaxLength: 7\nroleInstruction: R\nadvanceReminder: A\nblockReasonTemplate: B\ncompletionMessage: C\nnotDoneReminder: N\nautoContinue: {delaySeconds: 0, maxIdle: 1}\nmaxLoops: 2\ncontextInjection: everyRun\ncontext: fresh\nwrite: [docs/plan.md, 'tests\\**\\*.rs']\nnetwork: false\nsandbox: preferred\nbudget: {cost: 2.50, outputTokens: 60000, time: 45m, turns: 40}\nphases: [a.md, {subworkflow: s}, ../_shared/b.md]\n",
+            "name: W\ncommandName: w-1_x\ninitialMessage: |\n  Go\ndescription: D\nshow: user\nloopable: false\nmodel: fast\nsessionNamePrefix: 'P '\nsessionNameMaxLength: 7\nroleInstruction: R\nadvanceReminder: A\nblockReasonTemplate: B\ncompletionMessage: C\nnotDoneReminder: N\nautoContinue: {delaySeconds: 0, maxIdle: 1}\nmaxLoops: 2\ncontextInjection: everyRun\ncontext: fresh\nwrite: [docs/plan.md, 'tests\\**\\*.rs']\nnetwork: false\nsandbox: preferred\nbudget: {cost: 2.50, outputTokens: 60000, time: 45m, turns: 40}\nphases: [a.md, {subworkflow: s}, ../_shared/b.md]\n",
         ),
         (
             "w/a.md",
@@ -59,6 +59,7 @@ fn every_field_is_read() {
         emoji: "🔍".into(),
         instructions: "# Do\nit".into(),
         file: "~/workflows/w/a.md".into(),
+        at: vec![],
         work: Work::Agent,
         tools: ToolPolicy::Only(vec!["read".into(), "7".into()]),
         limits: OwnLimits { write: Some(vec![]), hide: None, network: None, sandbox: Some(Sandbox::Off) },
@@ -73,8 +74,11 @@ fn every_field_is_read() {
         outcomes: vec![],
         outputs: vec![],
         gate: None,
-        model: vec!["strong".into(), "p/m:x:high".into()],
-        thinking: Some(Thinking::Off),
+        model: OwnModel {
+            names: vec!["strong".into(), "p/m:x:high".into()],
+            thinking: Some(Thinking::Off),
+            of_entry: false,
+        },
     };
     let b = Phase {
         id: "b".into(),
@@ -82,6 +86,7 @@ fn every_field_is_read() {
         emoji: "b".into(),
         instructions: "B".into(),
         file: "~/workflows/_shared/b.md".into(),
+        at: vec![],
         work: Work::Agent,
         tools: ToolPolicy::Except(vec![]),
         limits: OwnLimits::default(),
@@ -95,8 +100,7 @@ fn every_field_is_read() {
         outcomes: vec![],
         outputs: vec![],
         gate: None,
-        model: vec![],
-        thinking: None,
+        model: OwnModel::default(),
         results: crate::definition::Results::All,
     };
     assert_eq!(
@@ -124,6 +128,7 @@ fn every_field_is_read() {
                 sandbox: Some(Sandbox::Preferred),
             },
             inputs: vec![],
+            model: OwnModel { names: vec!["fast".into()], ..OwnModel::default() },
             budget: [
                 (Measure::Cost, 2_500_000),
                 (Measure::OutputTokens, 60_000),
@@ -160,8 +165,8 @@ fn all_diagnostics_of_a_file_are_told_with_their_places() {
             "~/workflows/w/workflow.yaml:3:17: `initialMessage`: expected a string, found a list",
             "~/workflows/w/workflow.yaml:4:7: `show`: expected `user` or `workflows`, found `all`",
             "~/workflows/w/workflow.yaml:5:11: `loopable`: expected `true` or `false`, found a string",
-            "~/workflows/w/workflow.yaml:8:5: `phases`: expected a file name, `phase: FILE`, `subworkflow: KEY`, `run: COMMAND`, `ask: QUESTION` or `phases: [ENTRY, …]`, found a number",
-            "~/workflows/w/workflow.yaml:9:5: `phases`: expected a file name, `phase: FILE`, `subworkflow: KEY`, `run: COMMAND`, `ask: QUESTION` or `phases: [ENTRY, …]`, found a mapping",
+            "~/workflows/w/workflow.yaml:8:5: `phases`: expected a file name, `phase: FILE`, `subworkflow: KEY`, `prompt: TEXT`, `run: COMMAND`, `ask: QUESTION` or `phases: [ENTRY, …]`, found a number",
+            "~/workflows/w/workflow.yaml:9:5: `phases`: expected a file name, `phase: FILE`, `subworkflow: KEY`, `prompt: TEXT`, `run: COMMAND`, `ask: QUESTION` or `phases: [ENTRY, …]`, found a mapping",
         ],
     );
 }
@@ -449,6 +454,7 @@ mod empty;
 mod fuel;
 mod gates;
 mod groups;
+mod inline;
 mod limits;
 mod mistyped;
 mod models;

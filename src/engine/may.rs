@@ -3,7 +3,7 @@
 use super::host::Host;
 use crate::definition::{
     FileOf, Found, Limits, OwnLimits, Permission, Phase, Refusal, RuleFile, Sandbox, Stale, ToolPolicy, UserLimits,
-    Workflow, is_carrier, on_one_line, permission, rule_place, runs_commands, with_names, writes_path,
+    Workflow, is_carrier, means_tool, on_one_line, permission, rule_place, runs_commands, with_names, writes_path,
 };
 use crate::text;
 
@@ -71,7 +71,8 @@ struct Rules<'a> {
     tools: &'a ToolPolicy,
     limits: Limits<'a>,
     own: &'a OwnLimits,
-    own_file: &'a str,
+    /// The file, and the indices of the entries that lead to the phase in a `workflow.yaml`.
+    own_file: (&'a str, &'a [usize]),
     /// The file with the defaults of the rules.
     defaults_file: String,
 }
@@ -83,7 +84,7 @@ impl<'a> Rules<'a> {
             tools: &phase.tools,
             limits: Limits::of(phase, workflow).with_names(),
             own: &phase.limits,
-            own_file: &phase.file,
+            own_file: (&phase.file, &phase.at),
             defaults_file: workflow.file(),
         }
     }
@@ -94,7 +95,7 @@ impl<'a> Rules<'a> {
             tools: &user.tools,
             limits: user.limits(),
             own: &user.limits,
-            own_file: &user.file,
+            own_file: (&user.file, &[]),
             defaults_file: user.file.clone(),
         }
     }
@@ -107,7 +108,8 @@ fn judge(
     path: Option<&str>,
     host: &dyn Host,
 ) -> Result<(Word, String), Stale> {
-    let place = |own: bool, keys: &[&str]| rule_place(if own { own_file } else { defaults_file }, keys, host);
+    let place =
+        |own: bool, keys: &[&str]| rule_place(if own { *own_file } else { (defaults_file, &[][..]) }, keys, host);
     let write = || place(limits.write_file == RuleFile::Own, &["write"]);
     let hide = || place(limits.hide_file == RuleFile::Own, &["hide"]);
     let network = || place(own.network.is_some(), &["network"]);
@@ -123,7 +125,7 @@ fn judge(
                 _ if is_limited && runs_commands(tool) => {
                     format!("sandbox: off, {}", sandbox()?)
                 }
-                ToolPolicy::Only(names) if names.iter().any(|name| name == tool) => {
+                ToolPolicy::Only(entries) if entries.iter().any(|entry| means_tool(entry, tool)) => {
                     format!("\"{tool}\" is in tools.whitelist, {}", whitelist()?)
                 }
                 ToolPolicy::All | ToolPolicy::Except(_) | ToolPolicy::Only(_) => {
@@ -168,7 +170,7 @@ fn judge(
                     _ if !limits.hide.is_empty() => format!("hide, {}", hide()?),
                     Some(_) => format!("write, {}", write()?),
                     None if !limits.network => format!("network: false, {}", network()?),
-                    None => format!("pi's agent folder stays as it is, {own_file}"),
+                    None => format!("pi's agent folder stays as it is, {}", own_file.0),
                 };
                 (Word::Refused, format!("{rule}; this system has no sandbox: {reason}"))
             }

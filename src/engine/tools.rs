@@ -5,7 +5,7 @@
 use std::iter::once;
 
 use super::host::Host;
-use crate::definition::{Library, Phase, Stale, ToolPolicy};
+use crate::definition::{Library, Phase, Stale, ToolPolicy, means_tool};
 use crate::protocol::STEP_TOOL_NAME;
 use crate::run::{Active, RunState};
 use crate::text;
@@ -71,7 +71,7 @@ pub(super) fn lacks_step_tool(host: &dyn Host) -> Result<bool, Stale> {
     Ok(!active.iter().any(is_step_tool) && !host.tools()?.iter().any(is_step_tool))
 }
 
-/// The tools that a run in this phase needs: its own tool, and the tools that the whitelist of the phase names.
+/// The tools that a run in this phase needs: its own tool, and the entries of the whitelist of the phase.
 fn named(phase: &Phase) -> Vec<&str> {
     let listed: &[String] = match &phase.tools {
         ToolPolicy::Only(names) => names,
@@ -89,15 +89,15 @@ struct Shown {
     changed: bool,
 }
 
-/// Adds the tools of `named` to the user's tools: the active tools without `before`, which the run added.
+/// Adds the tools that the entries of `named` mean to the user's tools: the active tools without `before`, which the run added.
 fn shown(before: &[String], named: &[&str], host: &dyn Host) -> Result<Option<Shown>, Stale> {
     let Some(active) = host.active_tools()? else { return Ok(None) };
     let registered = host.tools()?;
     let mut tools: Vec<String> = active.iter().filter(|tool| !before.contains(tool)).cloned().collect();
     let mut added: Vec<String> = Vec::new();
-    for tool in named.iter().map(|&tool| tool.to_owned()).filter(|tool| registered.contains(tool)) {
-        if !tools.contains(&tool) && !added.contains(&tool) {
-            added.push(tool);
+    for tool in named.iter().flat_map(|entry| registered.iter().filter(|tool| means_tool(entry, tool))) {
+        if !tools.contains(tool) && !added.contains(tool) {
+            added.push(tool.clone());
         }
     }
     tools.extend(added.iter().cloned());

@@ -1,7 +1,7 @@
 //! A run's state, looked up in the library.
 
 use crate::definition::{
-    Condition, ContextMode, Entry, EntryKind, Library, Limits, Phase, Sandbox, ValueName, Workflow,
+    Condition, ContextMode, Entry, EntryKind, Library, Limits, OwnModel, Phase, Sandbox, ValueName, Workflow,
 };
 
 use crate::sorted::Set;
@@ -121,6 +121,21 @@ impl<'a> Active<'a> {
                 next.is_fresh() || has_branches || is_passed && next.may_lead_to_fresh(seen)
             })
         })
+    }
+
+    /// The model of the current phase: its own, or that of the nearest entry or workflow around it.
+    pub fn model(&self) -> OwnModel {
+        let path = &self.state.current_path;
+        let mut model = self.phase.model.clone();
+        for (depth, segment) in path.iter().enumerate().rev() {
+            let outer = depth.checked_sub(1).and_then(|outer| path.get(outer));
+            let entry = outer.and_then(|outer| self.library.get(&outer.workflow_key)?.phases.get(outer.phase_index));
+            if let Some(EntryKind::Workflow { model: of_entry, .. }) = entry.map(|entry| &entry.kind) {
+                model = model.within(of_entry);
+            }
+            model = self.library.get(&segment.workflow_key).map_or(model.clone(), |scope| model.within(&scope.model));
+        }
+        model
     }
 
     /// The limits of the current phase, with the values of the run.

@@ -4,7 +4,8 @@ use crate::sorted::Map;
 
 use crate::definition::{BoundValue, Check, Results, Work, columns, is_group_key, label_of, on_one_line};
 use crate::definition::{
-    DEFAULT_MAX_LOOPS, Decide, Entry, EntryKind, Gate, Given, Library, Outcome, Phase, Target, ToolPolicy, Workflow,
+    DEFAULT_MAX_LOOPS, Decide, Entry, EntryKind, Gate, Given, Library, Outcome, OwnModel, Phase, Target, ToolPolicy,
+    Workflow,
 };
 use crate::run::{PhasePath, RunState, Segment};
 
@@ -29,30 +30,31 @@ fn tool_note(phase: &Phase) -> Option<String> {
     }
 }
 
-/// Returns a note on the model of a phase and its thinking level; `None` if both are the user's.
-fn model_note(phase: &Phase) -> Option<String> {
-    let names: Vec<String> = phase.model.iter().map(|name| short(name)).collect();
+/// Returns a note on the model and the thinking level of a phase, an entry or a workflow; `None` without either.
+fn model_note(own: &OwnModel) -> Option<String> {
+    let names: Vec<String> = own.names.iter().map(|name| short(name)).collect();
     let model = (!names.is_empty()).then(|| format!("model: {}", names.join(" or ")));
-    let thinking = phase.thinking.map(|level| format!("thinking: {}", level.name()));
+    let thinking = own.thinking.map(|level| format!("thinking: {}", level.name()));
     let notes: Vec<String> = model.into_iter().chain(thinking).collect();
     (!notes.is_empty()).then(|| notes.join("; "))
 }
 
-/// Returns the notes on a workflow or a group as a whole: the items for which it is repeated, its branches, its budget,
-/// and its number of loops if that is not the default.
+/// Returns the notes on a workflow or a group as a whole: the items for which it is repeated, its branches, its model, its
+/// budget, and its number of loops if that is not the default.
 pub fn workflow_notes(workflow: &Workflow, library: &Library) -> impl Iterator<Item = String> {
     let count = &workflow.max_loops;
     let is_default = *count == BoundValue::Fixed(DEFAULT_MAX_LOOPS);
     let loops = (!is_default).then(|| format!("at most {}", loops(count)));
     let each = workflow.each.as_ref().map(|each| format!("for each of {}", short(&each.to_string())));
     let parallel = parallel_notes(workflow, library);
-    each.into_iter().chain(parallel).chain(budget_note(&workflow.budget)).chain(loops)
+    let model = model_note(&workflow.model);
+    each.into_iter().chain(parallel).chain(model).chain(budget_note(&workflow.budget)).chain(loops)
 }
 
-/// Returns the notes on a nested workflow or a group: the values that the entry gives to inputs, and the notes on the
-/// workflow or group as a whole.
+/// Returns the notes on a nested workflow or a group: the values that the entry gives to inputs, the model of the entry,
+/// and the notes on the workflow or group as a whole.
 pub fn nested_notes(entry: &Entry, library: &Library) -> Vec<String> {
-    let EntryKind::Workflow { key, with, .. } = &entry.kind else { return Vec::new() };
+    let EntryKind::Workflow { key, with, model, .. } = &entry.kind else { return Vec::new() };
     // A group has the inputs of its file.
     let with = if is_group_key(key) { &Map::new() } else { with };
     let given = with.iter().map(|(name, given)| match given {
@@ -63,7 +65,11 @@ pub fn nested_notes(entry: &Entry, library: &Library) -> Vec<String> {
     let given: Vec<String> = given.collect();
     let given = (!given.is_empty()).then(|| format!("with: {}", given.join(", ")));
     let nested = library.get(key).into_iter();
-    given.into_iter().chain(nested.flat_map(|nested| workflow_notes(nested, library))).collect()
+    given
+        .into_iter()
+        .chain(model_note(model))
+        .chain(nested.flat_map(|nested| workflow_notes(nested, library)))
+        .collect()
 }
 
 /// Returns a note with the targets of the outcomes of a nested workflow or a group, which is an entry of `scope`.
@@ -134,7 +140,7 @@ pub fn noted(name: &str, phase: &Phase, scope: &Workflow, library: &Library, ind
         .chain(conversation_note(phase))
         .chain(context_note(phase, scope))
         .chain(results_note(phase))
-        .chain(model_note(phase))
+        .chain(model_note(&phase.model))
         .chain(limits_note(phase, scope))
         .chain(budget_note(&phase.budget))
         .chain(over_budget_note(phase))
@@ -149,7 +155,10 @@ pub fn noted(name: &str, phase: &Phase, scope: &Workflow, library: &Library, ind
 pub fn rule_lines(root: &Workflow, library: &Library) -> Vec<String> {
     let mut lines = Vec::new();
     for scope in library.reached(&root.key).unwrap_or_default() {
-        let own = budget_note(&scope.budget).into_iter().map(|note| format!("{}: {note}", scope.key));
+        let own = model_note(&scope.model)
+            .into_iter()
+            .chain(budget_note(&scope.budget))
+            .map(|note| format!("{}: {note}", scope.key));
         lines.extend(own);
         for entry in &scope.phases {
             let name = match &entry.kind {
@@ -482,7 +491,7 @@ impl<'a> Chart<'a> {
             step_note(phase),
             conversation_note(phase),
             context_note(phase, scope),
-            model_note(phase),
+            model_note(&phase.model),
             limits_note(phase, scope),
             budget_note(&phase.budget),
             over_budget_note(phase),

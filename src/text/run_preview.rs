@@ -52,6 +52,7 @@ impl<'a> RunPreview<'a> {
         if !seen.insert(&scope.key) {
             return;
         }
+        self.models.push((&scope.name, &scope.model.names));
         let scope_is_conditional = !certain.contains(&*scope.key);
         let uncertain = uncertain(scope);
         for (index, entry) in scope.phases.iter().enumerate() {
@@ -74,13 +75,12 @@ impl<'a> RunPreview<'a> {
                     self.gates.extend(step.map(|run| previewed(run, Vec::new(), true, source)));
                     let question = phase.question().map(|question| vec![&*question.text]);
                     self.gates.extend(question.map(|asked| previewed(Vec::new(), asked, true, None)));
-                    if !model.is_empty() {
-                        self.models.push((name, model));
-                    }
+                    self.models.push((name, &model.names));
                     self.budgets.push((name, budget));
                 }
-                EntryKind::Workflow { key, .. } => {
+                EntryKind::Workflow { key, model, .. } => {
                     if let Some(nested) = library.get(key) {
+                        self.models.push((library.entry_name(entry), &model.names));
                         self.add(nested, library, certain, seen);
                     }
                 }
@@ -147,7 +147,7 @@ impl<'a> RunPreview<'a> {
             }
         }
         lines.extend(self.agents.as_ref().map(|note| format!("{}: {note}", quoted(self.name, WIDTH))));
-        for (of, models) in &self.models {
+        for (of, models) in self.models.iter().filter(|(_, models)| !models.is_empty()) {
             let models = exact_line(&models.join(", "), WIDTH, Spaces::Single);
             lines.push(format!("Model of {}:\n│ {models}", quoted(of, WIDTH)));
         }

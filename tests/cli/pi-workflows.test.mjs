@@ -971,7 +971,7 @@ test("the README's first workflow has no errors and is offered by its descriptio
     path,
     text,
   ]);
-  assert.equal(files.length, 3);
+  assert.equal(files.length, 1);
   write(project, Object.fromEntries(files));
   assert.deepEqual(run(["check", "--strict"]), { status: 0, stdout: "1 workflow, no errors.\n", stderr: "" });
   assert.deepEqual(run(["list"]).stdout, "tidy  Tidy: Look first, then change.  .pi/workflows/tidy\n");

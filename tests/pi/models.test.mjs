@@ -1,16 +1,18 @@
-// The model and the thinking level of a phase: `model` and `thinking` of its front matter, and the aliases of
+// The model and the thinking level of a phase: `model` and `thinking` of its front matter, of entries and of workflows, and the aliases of
 // `models.yaml`.
 
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
+import { branchOf } from "./harness/branches.mjs";
 import { VERSIONS, variants } from "./harness/extent.mjs";
 import { runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
+import { messageText } from "./harness/scripted-model.mjs";
 import { stage } from "./harness/stage.mjs";
 import { TRAVEL, withTravel } from "./harness/travel.mjs";
-import { notices, step, workflow } from "./harness/workflows.mjs";
+import { notices, phaseFile, step, workflow } from "./harness/workflows.mjs";
 
 const QUIET = { autoContinue: false };
 const REST = { text: "I rest." };
@@ -24,9 +26,11 @@ const ALIASES = "strong: [openai/gpt-5.2, one/big:high]\nfast: two/x/small:y\n";
  * @param {import("node:test").TestContext} t
  * @param {Parameters<typeof stage>[1]} script
  * @param {Parameters<typeof workflow>[1]} phases
+ * @param {Parameters<typeof workflow>[2]} [fields]
+ * @param {Record<string, string>} [more] other files
  */
-async function stageModels(t, script, phases) {
-  const globalFiles = { ...workflow("hello", phases, QUIET), "models.yaml": ALIASES };
+async function stageModels(t, script, phases, fields, more) {
+  const globalFiles = { ...workflow("hello", phases, { ...QUIET, ...fields }), "models.yaml": ALIASES, ...more };
   const settings = { defaultProvider: "one", defaultModel: "user", defaultThinkingLevel: "low" };
   const { model, sandbox } = await stage(t, script, { globalFiles, settings });
   const provider = (/** @type {string[]} */ ...ids) => ({
@@ -68,6 +72,63 @@ for (const version of VERSIONS) {
         notices(rpc).filter((text) => /error|no model/.test(text)),
         [],
       );
+      await rpc.close();
+    });
+
+    test("is that of the nearest of phase, entry and workflow around it, in branches too", async (t) => {
+      const play = (/** @type {import("./harness/scripted-model.mjs").ChatRequest} */ request) => {
+        const last = request.messages.at(-1);
+        const isOver = branchOf(request) ? last?.role === "tool" : /→ DONE/.test(last ? messageText(last) : "");
+        const summed = { action: "next", summary: "Seen." };
+        return isOver ? REST : { calls: [{ name: "workflow_step", arguments: summed }] };
+      };
+      const look = { write: [] };
+      const group = { id: "both", parallel: true, model: "two/other", phases: ["left.md", "right.md"] };
+      const { model, sandbox, used } = await stageModels(
+        t,
+        play,
+        [],
+        {
+          model: "fast",
+          thinking: "minimal",
+          phases: [
+            "plan.md",
+            { phase: "check.md", model: "strong" },
+            { prompt: "Do inline for {description}.", thinking: "high" },
+            { id: "outer", subworkflow: "inner" },
+            { id: "given", subworkflow: "inner", model: "one/big:medium" },
+            group,
+          ],
+        },
+        {
+          "hello/plan.md": phaseFile({ id: "plan" }),
+          "hello/check.md": phaseFile({ id: "check", model: "two/other", thinking: "low" }),
+          "hello/left.md": phaseFile({ id: "left", ...look }),
+          "hello/right.md": phaseFile({ id: "right", ...look, model: "one/big:low" }),
+          ...workflow("inner", ["within"], { show: "workflows" }),
+        },
+      );
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello Look");
+      const models = model.requests.map((request, index) => {
+        const text = request.messages.map(messageText).join("\n");
+        return `${[...text.matchAll(/this phase:\*\*\nDo (\w+)/g)].at(-1)?.[1]}: ${used()[index]}`;
+      });
+      const branches = models.filter((text) => /^(left|right)/.test(text));
+      assert.deepEqual(
+        [...new Set(models)].filter((text) => !branches.includes(text)),
+        [
+          "plan: x/small:y minimal",
+          "check: big high",
+          "inline: x/small:y high",
+          "within: x/small:y minimal",
+          "within: big medium",
+          "within: user low",
+        ],
+      );
+      assert.deepEqual([...new Set(branches.map((text) => text.split(" ")[1]))].sort(), ["big", "other"]);
+      assert.equal(modelOf(await rpc.state()), "one/user low");
+      assert.deepEqual(rpc.extensionErrors(), []);
       await rpc.close();
     });
 

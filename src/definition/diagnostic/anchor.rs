@@ -3,7 +3,7 @@
 use super::problem::Problem;
 use super::report::Diagnostic;
 use crate::definition::model::schema;
-use crate::definition::model::{PhaseTest, Workflow};
+use crate::definition::model::{Phase, PhaseTest, Workflow};
 
 /// A part of a path in the YAML of a file.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -37,13 +37,6 @@ impl Anchor {
         Self(owned.collect())
     }
 
-    /// The entry of a tool call in `tests` of its phase file.
-    pub fn of_call(call: &PhaseTest) -> Self {
-        let [allowed, refused] = schema::names(&schema::TESTS_FIELDS);
-        let list = if call.allowed { allowed } else { refused };
-        Self::of(&[PathPart::Key("tests"), PathPart::Key(list), PathPart::Item(call.index)])
-    }
-
     pub fn path(&self) -> Vec<PathPart<'_>> {
         let path = self.0.iter().map(|part| match part {
             OwnedPart::Key(key) => PathPart::Key(key),
@@ -68,13 +61,25 @@ impl Anchored {
         Self::in_file(workflow.file(), problem, &in_group(group.unwrap_or_default(), at))
     }
 
+    /// A diagnostic of a phase: of its file, or of its entry in a `workflow.yaml`.
+    pub fn of_phase(phase: &Phase, problem: impl Into<Problem>, at: &[PathPart]) -> Self {
+        Self::in_file(&phase.file, problem, &in_group(&phase.at, at))
+    }
+
+    /// A diagnostic of a tool call in `tests` of a phase.
+    pub fn of_call(phase: &Phase, call: &PhaseTest, problem: impl Into<Problem>) -> Self {
+        let [allowed, refused] = schema::names(&schema::TESTS_FIELDS);
+        let list = if call.allowed { allowed } else { refused };
+        Self::of_phase(phase, problem, &[PathPart::Key("tests"), PathPart::Key(list), PathPart::Item(call.index)])
+    }
+
     /// A diagnostic of any file.
     pub fn in_file(file: impl Into<String>, problem: impl Into<Problem>, at: &[PathPart]) -> Self {
         Self { diagnostic: Diagnostic::new(file, problem), anchor: Anchor::of(at) }
     }
 }
 
-/// The path to a node of the group to which these indices of entries lead.
+/// The path to a node of the entry or group to which these indices of entries lead.
 pub(crate) fn in_group<'a>(group: &[usize], at: &[PathPart<'a>]) -> Vec<PathPart<'a>> {
     let outer = group.iter().flat_map(|index| [PathPart::Key("phases"), PathPart::Item(*index)]);
     outer.chain(at.iter().copied()).collect()

@@ -63,7 +63,7 @@ impl FieldProblem {
                 let name = field.rsplit('.').next().unwrap_or(field);
                 let help = match &**field {
                     "write" => "`write: []` allows nothing; without `write` everything is allowed",
-                    "id" | "name" | "label" | "commandName" => "write a value, or remove the key",
+                    "id" | "name" | "label" | "commandName" | "prompt" => "write a value, or remove the key",
                     _ => "write a value, or remove the key: a rule without a value protects nothing",
                 };
                 error(format!("`{field}` has no value")).help(help).marking(name)
@@ -105,7 +105,9 @@ impl FieldProblem {
                     .marking(field)
             }
             Self::UnknownField { of, field, known } => {
-                let help = place_of(field).map(|place| format!("`{field}` belongs in {place}"));
+                // A field of phase files has another name beside `prompt`, and `prompt` has another meaning elsewhere.
+                let place = place_of(field).filter(|_| *of != Mapping::Prompt && field != "prompt");
+                let help = place.map(|place| format!("`{field}` belongs in {place}"));
                 let help = help.or_else(|| meant::help(field, *of));
                 let help = help.unwrap_or_else(|| suggestion(field, known, *of));
                 warning(format!("unknown field `{field}`; it has no effect")).help(help).marking(field)
@@ -180,7 +182,7 @@ fn unknown_rule(of: Mapping, field: &str, rule: &'static str, here: bool) -> Des
     } else if here {
         unknown.suggest(Some(rule))
     } else {
-        let place = place_of(rule).unwrap_or("the front matter of a phase file");
+        let place = place_of(rule).unwrap_or(meant::PLACE_OF_PHASES);
         unknown.help(format!("`{rule}` belongs in {place}"))
     }
 }
@@ -189,9 +191,9 @@ fn unknown_rule(of: Mapping, field: &str, rule: &'static str, here: bool) -> Des
 fn place_of(field: &str) -> Option<&'static str> {
     let has = |fields: &[schema::Field]| fields.iter().any(|other| other.name == field);
     if has(Phase::FIELDS) && has(Workflow::FIELDS) {
-        Some("the front matter of a phase file or in `workflow.yaml`")
+        Some("the front matter of a phase file, beside `prompt`, or in `workflow.yaml`")
     } else if has(Phase::FIELDS) {
-        Some("the front matter of a phase file")
+        Some(meant::PLACE_OF_PHASES)
     } else if has(Workflow::FIELDS) {
         Some("`workflow.yaml`")
     } else if has(&schema::ENTRY_FIELDS) {

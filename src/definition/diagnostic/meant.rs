@@ -11,6 +11,8 @@ pub enum Mapping {
     Entry,
     /// The front matter of a phase file.
     Phase,
+    /// An entry of `phases` with `prompt`.
+    Prompt,
     /// A check of a gate.
     Check,
     /// Another mapping, whose fields no other program has.
@@ -22,7 +24,8 @@ impl Mapping {
         match self {
             Self::Workflow => "`workflow.yaml`",
             Self::Entry => "an entry of `phases`",
-            Self::Phase => "the front matter of a phase file",
+            Self::Phase => PLACE_OF_PHASES,
+            Self::Prompt => "an entry with `prompt`",
             Self::Check => "a check of `gate`",
             Self::Other => "another place",
         }
@@ -31,13 +34,16 @@ impl Mapping {
     /// The page of the documentation that lists the fields of the mapping.
     pub(crate) fn page(self) -> &'static str {
         match self {
-            Self::Workflow | Self::Entry => "docs/reference/workflow-yaml.md",
+            Self::Workflow | Self::Entry | Self::Prompt => "docs/reference/workflow-yaml.md",
             Self::Phase => "docs/reference/phase-files.md",
             Self::Check => "docs/reference/gates.md",
             Self::Other => "docs/README.md",
         }
     }
 }
+
+/// The place of the fields of a phase, in words.
+pub(crate) const PLACE_OF_PHASES: &str = "the front matter of a phase file, or beside `prompt`";
 
 /// The meaning of a field of another program.
 #[derive(Debug, Clone, Copy)]
@@ -67,7 +73,9 @@ const ON_FAILURE: &str = "an entry with `run` leads anywhere, as in `- run: npm 
 const INPUTS: &str = "inputs: { scope: { type: text } }";
 const MODEL: &str = "model: PROVIDER/ID";
 const OUTPUTS: &str = "outputs: { large: { type: flag } }";
+const LABEL: &str = "label: Plan";
 const PHASES: &str = "phases: [plan.md, do.md]";
+const PROMPT: &str = "prompt: Write a plan for {description}";
 const RETRY: &str = "gate: [{ run: npm test }]\ngateAttempts: 3";
 const RUN: &str = "gate: [{ run: npm test }]";
 const TALK: &str = "interactive: true";
@@ -84,15 +92,15 @@ const WHEN: &str = "when: { outcome.triage: large }";
 /// checks that all YAML in the rows is without errors in its place, and that no name is a field of this program there.
 #[rustfmt::skip]
 const ROWS: [Row; 33] = [
-    (&["prompt", "promptfile", "task", "body", "content"], [
+    (&["prompt", "task", "body", "content"], [
         Here("initialMessage: \"Work on this: {description}\""),
-        Help("write the prompt into a phase file, below the front matter, and name the file: `phase: plan.md`"),
+        Here(PROMPT),
         Help("write the prompt below the front matter"),
         Here("approve: Is it right?"),
     ]),
     (&["instructions", "instruction", "systemprompt", "system"], [
         Here("roleInstruction: You are a careful engineer."),
-        Help("write the instructions into a phase file, below the front matter, and name the file: `phase: plan.md`"),
+        Here(PROMPT),
         Help("write the instructions below the front matter"),
         Unknown,
     ]),
@@ -104,7 +112,7 @@ const ROWS: [Row; 33] = [
         [In(Phase, TALK), In(Phase, TALK), Here(TALK), Unknown]),
     (&["uses", "use", "call", "include", "workflow", "recipe", "subrecipe", "subrecipes", "subworkflows"],
         [In(Entry, "subworkflow: KEY"), Here("subworkflow: KEY"), In(Entry, "subworkflow: KEY"), Unknown]),
-    (&["file", "path", "source"], [In(Entry, "phase: plan.md"), Here("phase: plan.md"), Unknown, Here("file: docs/plan.md")]),
+    (&["file", "path", "source", "promptfile"], [In(Entry, "phase: plan.md"), Here("phase: plan.md"), Unknown, Here("file: docs/plan.md")]),
     (&["parallel"], [Unknown, Unknown, Unknown, Help(CHECKS_IN_ORDER)]),
     (&["concurrent", "concurrency", "async", "fanout", "background", "maxparallel", "maxparallelism", "maxconcurrency",
         "maxconcurrent", "parallelism"],
@@ -149,9 +157,9 @@ const ROWS: [Row; 33] = [
     (&["maxturns", "turns", "maxsteps"], [Here(TURNS), In(Phase, TURNS), Here(TURNS), Unknown]),
     (&["maxtokens", "tokens", "outputtokens", "maxoutputtokens"], [Here(TOKENS), In(Phase, TOKENS), Here(TOKENS), Unknown]),
     (&["maxbudgetusd", "maxcostusd", "costlimit"], [Here(COST), In(Phase, COST), Here(COST), Unknown]),
-    (&["modelname", "modelid", "llm", "provider", "modelprovider"], [In(Phase, MODEL), In(Phase, MODEL), Here(MODEL), Unknown]),
+    (&["modelname", "modelid", "llm", "provider", "modelprovider"], [Here(MODEL), Here(MODEL), Here(MODEL), Unknown]),
     (&["effort", "reasoning", "reasoningeffort", "thinkinglevel"],
-        [In(Phase, "thinking: high"), In(Phase, "thinking: high"), Here("thinking: high"), Unknown]),
+        [Here("thinking: high"), Here("thinking: high"), Here("thinking: high"), Unknown]),
     (&["freshcontext", "newsession", "clearcontext", "isolated"],
         [Here("context: fresh"), In(Phase, "context: fresh"), Here("context: fresh"), Unknown]),
     (&["outputformat", "outputschema", "schema", "jsonschema", "response", "returns"],
@@ -164,7 +172,7 @@ const ROWS: [Row; 33] = [
         In(Check, "env: { TASK: task }"),
         Here("env: { TASK: task }"),
     ]),
-    (&["title"], [Here("name: Plan"), Here("label: Plan"), Here("name: Plan"), Here("label: Tests")]),
+    (&["name", "title"], [Here("name: Plan"), Here(LABEL), Here("name: Plan"), Here("label: Tests")]),
     (&["icon", "symbol"], [Unknown, Unknown, Here("emoji: \"📝\""), Unknown]),
 ];
 
@@ -184,6 +192,11 @@ fn find(field: &str, of: Mapping) -> Option<(usize, Meant)> {
         Mapping::Entry => entry,
         Mapping::Phase => phase,
         Mapping::Check => check,
+        // Such an entry has the fields of a phase; of an entry it has `prompt`, `label` and `when`.
+        Mapping::Prompt => match entry {
+            Here(PROMPT | WHEN | LABEL) => entry,
+            _ => phase,
+        },
         Mapping::Other => Unknown,
     };
     Some((row, meant))
@@ -215,7 +228,7 @@ pub(crate) fn gone(field: &str, of: Mapping) -> Option<String> {
     let help = match &*plain(field) {
         "gate" | "gateattempts" if of != Phase => {
             return Some(format!(
-                "`{field}` belongs in the front matter of phase files: of the last phase, and of those with an outcome that leads to `done`"
+                "`{field}` belongs in {PLACE_OF_PHASES}: of the last phase, and of those with an outcome that leads to `done`"
             ));
         }
         "toolvisibility" => "remove it: the model is shown the tools that a phase refuses too",
@@ -265,7 +278,7 @@ mod tests {
     const ALL: [Mapping; 4] = [Workflow, Entry, Phase, Check];
 
     /// The fields of which a mapping has one.
-    const KINDS: [&[&str]; 1] = [&["run", "ask", "file", "approve", "phase", "subworkflow"]];
+    const KINDS: [&[&str]; 1] = [&["run", "ask", "file", "approve", "phase", "prompt", "subworkflow"]];
 
     /// The reports of a sound workflow with these lines in one of its mappings.
     fn reports(yaml: &str, of: Mapping) -> Vec<String> {
@@ -284,9 +297,10 @@ mod tests {
         let entry = if yaml.starts_with("with") { "nested" } else { "do.md" };
         let entry = json!({ if entry == "nested" { "subworkflow" } else { "phase" }: entry });
         let scope = json!({ "type": "text", "default": "api" });
+        let prompt = json!({ "id": "last", "prompt": "Do it.", "outcomes": { "large": "next", "small": "next" } });
         let workflow = json!({
             "name": "W", "commandName": "w", "initialMessage": "Go", "inputs": { "scope": scope },
-            "phases": ["triage.md", mapping(Entry, entry)],
+            "phases": ["triage.md", mapping(Entry, entry), mapping(Mapping::Prompt, prompt)],
         });
         let check = mapping(Check, json!({ "run": "npm test" }));
         let ways = json!({ "large": "next", "small": "next" });
@@ -322,6 +336,9 @@ mod tests {
                     Help(_) | Unknown => continue,
                 };
                 assert_eq!(reports(yaml, place), [""; 0], "{names:?} in {here:?}");
+            }
+            if let Some((_, Here(yaml))) = find(names[0], Mapping::Prompt) {
+                assert_eq!(reports(yaml, Mapping::Prompt), [""; 0], "{names:?} beside `prompt`");
             }
         }
     }

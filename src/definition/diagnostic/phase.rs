@@ -1,8 +1,9 @@
-//! The list of phases, and phase files.
+//! The list of phases, and phases.
 
 use super::description::{Description, error, warning};
+use super::meant::{self, Mapping};
 use super::value::ValueKind;
-use crate::definition::model::FileError;
+use crate::definition::model::{FileError, GROUP_FIELDS};
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum PhaseProblem {
@@ -11,6 +12,7 @@ pub enum PhaseProblem {
     GroupsTooDeep { limit: usize },
     ReservedId { id: String },
     BadPhaseEntry { found: ValueKind, help: Option<String> },
+    Beside { field: String, kind: &'static str },
     PhaseOutsideRoot { path: String, of_package: bool },
     PhaseUnreadable { path: String, error: FileError, suggestion: Option<String> },
     FieldsInText { field: String },
@@ -33,12 +35,24 @@ impl PhaseProblem {
                 .help("make the inner groups a workflow of their own"),
             Self::BadPhaseEntry { found, help } => {
                 let bad = error(format!(
-                    "`phases`: expected a file name, `phase: FILE`, `subworkflow: KEY`, `run: COMMAND`, `ask: QUESTION` or `phases: [ENTRY, …]`, found {found}"
+                    "`phases`: expected a file name, `phase: FILE`, `subworkflow: KEY`, `prompt: TEXT`, `run: COMMAND`, `ask: QUESTION` or `phases: [ENTRY, …]`, found {found}"
                 ));
                 match help {
                     Some(help) => bad.help(help),
                     None => bad,
                 }
+            }
+            Self::Beside { field, kind } => {
+                let beside = error(format!("`{field}` cannot stand beside `{kind}`")).marking(field);
+                let meant = meant::help(field, Mapping::Prompt).filter(|_| *kind == "prompt");
+                let of = match &**field {
+                    "with" => "`subworkflow`",
+                    "timeout" | "env" | "outputs" => "`run`",
+                    "model" | "thinking" => "`prompt` or `phase`",
+                    field if GROUP_FIELDS.contains(&field) && field != "phases" => "`phases` of a group",
+                    _ => return beside.help("give each an entry of its own"),
+                };
+                beside.help(meant.unwrap_or_else(|| format!("it can stand beside {of}")))
             }
             Self::PhaseOutsideRoot { path, of_package: true } => {
                 error(format!("the phase file `{path}` is outside the package"))

@@ -41,7 +41,7 @@ impl ToolProblem {
                     None if name.starts_with('!') => {
                         wrong.help("`blacklist` has the tools that are refused, `whitelist` those that are allowed")
                     }
-                    None => wrong.help("write the name of each tool, as an item of its own; there are no wildcards"),
+                    None => wrong.help("write the name of each tool, as an item of its own; a `*` can stand at the end, as in `mcp__github__*`"),
                 }
             }
             Self::UnknownProfile { name, suggestion } => {

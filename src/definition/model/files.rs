@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::models::KnownModel;
 use super::nearest::nearest;
+use super::tools::means_tool;
 
 /// A granted folder that holds workflows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -135,7 +136,7 @@ impl Surroundings {
 
     pub(crate) fn lacks_tool(&self, name: &str) -> bool {
         name != "workflow_step"
-            && !self.tools.iter().any(|tool| tool == name)
+            && !self.tools.iter().any(|tool| means_tool(name, tool))
             && (!self.more_tools || self.nearest_tool(name).is_some())
     }
 }

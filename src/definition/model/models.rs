@@ -1,4 +1,4 @@
-//! Models and thinking levels: the fields `model` and `thinking` of a phase, and the user's aliases.
+//! Models and thinking levels: the fields `model` and `thinking`, and the user's aliases.
 //!
 //! A name with `/` is that of a model, `PROVIDER/ID`, with an optional `:LEVEL` behind it. A name without `/` is an
 //! alias: `models.yaml` in the user's own workflows folder tells the models that it stands for. A project has no such
@@ -9,6 +9,32 @@ use serde::Serialize;
 use std::fmt;
 
 use super::nearest::nearest;
+
+/// `model` and `thinking` as they stand in one place.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct OwnModel {
+    /// The names of models, in the order of preference; empty without `model`.
+    pub names: Vec<String>,
+    pub thinking: Option<Thinking>,
+    /// The names stand in the entry of a phase, not in its file.
+    pub of_entry: bool,
+}
+
+impl OwnModel {
+    pub fn is_given(&self) -> bool {
+        !self.names.is_empty() || self.thinking.is_some()
+    }
+
+    /// Returns the setting that holds where this one stands within another one. The inner `model` holds, and `thinking`
+    /// with it where it stands in the same place or further in.
+    #[must_use]
+    pub fn within(self, outer: &Self) -> Self {
+        match self.names.is_empty() {
+            true => Self { thinking: self.thinking.or(outer.thinking), ..outer.clone() },
+            false => self,
+        }
+    }
+}
 
 /// The file with the user's aliases, in the root [`ALIASES_ROOT`].
 pub(crate) const ALIASES_FILE: &str = "models.yaml";

@@ -2,6 +2,7 @@
 
 use super::bound_values::BudgetBounds;
 use super::inputs::Output;
+use super::models::OwnModel;
 use super::outcomes::{Outcome, Target};
 use super::own_limits::OwnLimits;
 use super::parallel::Decide;
@@ -16,6 +17,8 @@ pub struct OwnWork {
     pub name: String,
     /// The `workflow.yaml` that has it, as a user would write it.
     pub file: String,
+    /// The indices of the entries that lead to it.
+    pub at: Vec<usize>,
     /// The work; not [`Work::Agent`].
     pub work: Work,
     /// The ways in which the entry can be left.
@@ -26,13 +29,14 @@ pub struct OwnWork {
 
 impl From<OwnWork> for Phase {
     /// A phase in which the agent has no tools.
-    fn from(OwnWork { id, name, file, work, outcomes, outputs }: OwnWork) -> Self {
+    fn from(OwnWork { id, name, file, at, work, outcomes, outputs }: OwnWork) -> Self {
         Self {
             id,
             name,
             emoji: work.emoji().to_owned(),
             instructions: String::new(),
             file,
+            at,
             work,
             tools: ToolPolicy::Only(Vec::new()),
             limits: OwnLimits::default(),
@@ -47,8 +51,7 @@ impl From<OwnWork> for Phase {
             outcomes,
             outputs,
             gate: None,
-            model: Vec::new(),
-            thinking: None,
+            model: OwnModel::default(),
         }
     }
 }
@@ -56,7 +59,7 @@ impl From<OwnWork> for Phase {
 /// Returns the place of a run at a parallel group with these entries: a phase with the id, the name and the outcomes of
 /// the group. `given` are the outcomes for which the group gives targets.
 pub(crate) fn place(
-    (id, name, file): (String, String, String),
+    (id, name, file, at): (String, String, String, Vec<usize>),
     decide: Option<&Decide>,
     given: &[Outcome],
     entries: &[Entry],
@@ -77,7 +80,7 @@ pub(crate) fn place(
             outcomes.push(of_group.unwrap_or_else(next));
         }
     }
-    OwnWork { id, name, file, work: Work::Branches, outcomes, outputs: Vec::new() }.into()
+    OwnWork { id, name, file, at, work: Work::Branches, outcomes, outputs: Vec::new() }.into()
 }
 
 impl Phase {

@@ -76,7 +76,7 @@ pub enum Kind {
     /// One of these words, or a list of at least one name.
     WordOrNames(&'static [&'static str]),
     /// The list of phases, with at most this many entries. Each is the path of a phase file or a mapping with one of
-    /// the first of these fields.
+    /// the first of these fields; beside `prompt` stand the fields of a phase too.
     Phases(usize, &'static [Field]),
     /// A list of texts, or the name of a list of the run.
     Items,
@@ -258,6 +258,9 @@ table! {
         "phase": Kind::Text => "",
         /// The key of another workflow: the name of its folder.
         "subworkflow": Kind::Text => "",
+        /// The text of a phase without a file. The fields of a phase file can stand beside it, with `label` in the place
+        /// of `name`.
+        "prompt": Kind::Text => "",
         /// A command line for bash, which runs without the agent in the project's directory. The outcomes are
         /// `ok`, with exit status 0, and `failed`.
         "run": Kind::Text => "",
@@ -280,6 +283,11 @@ table! {
         /// Targets of the outcomes of the phase, in place of the targets in its file, or of the outcomes of the nested
         /// workflow or group: `next`, `loop`, `done`, `stop` or the `id` of an entry.
         "outcomes": Kind::Outcomes => "of a phase the targets in its file; after a nested workflow the next entry follows",
+        /// The model of the phase, in place of that of its file, or of all phases of the nested workflow or group that have
+        /// none, in place of that of its `workflow.yaml`.
+        "model": Kind::NameOrNames => "of the file",
+        /// The thinking level, as `model`.
+        "thinking": Kind::OneOf(&THINKING) => "",
         /// Maximum duration of the command of `run`, at most a day.
         "timeout": Kind::Duration("10m") => "10m",
         /// Variables of the environment of `run`, each with a value of the run: `input.NAME`, `output.ID.NAME`,
@@ -330,6 +338,18 @@ table! {
         /// refused; `preferred`: such commands run without limits; `off`: all do. In `workflow.yaml` the default of its
         /// phases.
         "sandbox": Kind::OneOf(&SANDBOXES) => "required",
+    ];
+}
+
+table! {
+    pub(super) const MODEL: [
+        /// The model: the first of these names for which the user has a key. A name is `PROVIDER/ID`,
+        /// `PROVIDER/ID:LEVEL`, or an alias of the user's `models.yaml`. In `workflow.yaml` the default of its phases, also
+        /// in nested workflows.
+        "model": Kind::NameOrNames => "the user's model",
+        /// The thinking level. Default: the level behind the name of the model, or else the level that pi has for the
+        /// model. In `workflow.yaml` the default of its phases without a `model`.
+        "thinking": Kind::OneOf(&THINKING) => "",
     ];
 }
 
@@ -465,9 +485,10 @@ pub const THINKING: [&str; Thinking::ALL.len()] = {
 
 table! {
     pub const TOOLS_FIELDS: [
-        /// These tools are refused, all others allowed.
+        /// These tools are refused, all others allowed. A name with `*` at its end, such as `mcp__github__*`, means all tools
+        /// whose names begin so.
         "blacklist": Kind::Tools => "",
-        /// These tools are allowed, all others refused.
+        /// These tools are allowed, all others refused. With `*` as in `blacklist`.
         "whitelist": Kind::Tools => "",
     ];
 }

@@ -10,7 +10,7 @@
 //! | `parallel`, `need` and `decide` of groups | |
 //! | `context` and `budget` of phases and of the workflow, `results` | |
 //! | `summary: required`, `interactive`, `loopable`, `maxLoops`, `autoContinue` | `contextInjection`, session names |
-//! | `model`, as it is written, and `thinking` | the user's aliases of models |
+//! | `model`, as it is written, and `thinking`, also of entries and of the workflow | the user's aliases of models |
 //! | `outcomes`, `when`, `with`, names and defaults of `inputs` | their types and descriptions |
 //! | `outputs` with their types | their descriptions |
 //! | values of inputs in paths and as bounds, in the seal of a run | other values of inputs |
@@ -29,6 +29,7 @@ use sha2::{Digest, Sha256};
 use crate::sorted::Set;
 
 use super::inputs::{Input, Output};
+use super::models::OwnModel;
 use super::outcomes::Outcome;
 use super::own_limits::OwnLimits;
 use super::results::Results;
@@ -103,6 +104,7 @@ impl Rules {
             limits,
             budget,
             inputs,
+            model,
             auto_continue,
             max_loops,
             context_injection: _,
@@ -121,12 +123,14 @@ impl Rules {
         // Texts are no rules, but the need for a folder of the run is a rule.
         workflow.names_run_dir().hash(self);
         self.limits(limits);
+        self.model(model);
         self.list(inputs, |rules, Input { name, default, kind: _, description: _ }| (name, default).hash(rules));
         self.list(phases, |rules, Entry { kind, when }| {
             match kind {
                 EntryKind::Phase(phase) => rules.phase(phase),
-                EntryKind::Workflow { key, with, id, label: _, outcomes } => {
+                EntryKind::Workflow { key, with, id, label: _, outcomes, model } => {
                     ("workflow", key, with, id).hash(rules);
+                    rules.model(model);
                     rules.outcomes(outcomes);
                 }
             }
@@ -141,6 +145,7 @@ impl Rules {
             emoji: _,
             instructions: _,
             file: _,
+            at: _,
             work,
             tools,
             limits,
@@ -156,11 +161,10 @@ impl Rules {
             outputs,
             gate,
             model,
-            thinking,
         } = phase;
         let is_summary_required = summary_required.unwrap_or(false);
-        ("phase", id, work, budget, on_budget, is_summary_required, context, interactive, gate, model, thinking)
-            .hash(self);
+        ("phase", id, work, budget, on_budget, is_summary_required, context, interactive, gate).hash(self);
+        self.model(model);
         match tools {
             ToolPolicy::All => "all".hash(self),
             ToolPolicy::Except(names) => ("except", set(names)).hash(self),
@@ -188,6 +192,10 @@ impl Rules {
 
     fn limits(&mut self, OwnLimits { write, hide, network, sandbox }: &OwnLimits) {
         (write.as_deref().map(set), hide.as_deref().map(set), network, sandbox).hash(self);
+    }
+
+    fn model(&mut self, OwnModel { names, thinking, of_entry: _ }: &OwnModel) {
+        (names, thinking).hash(self);
     }
 
     fn outcomes(&mut self, outcomes: &[Outcome]) {
@@ -242,9 +250,11 @@ mod tests {
     }
 
     /// The nested workflow in the first one.
-    fn nested(w: &mut [Workflow]) -> (&mut Map<String, Given>, &mut Option<String>, &mut Vec<Outcome>) {
+    type Nested<'a> = (&'a mut Map<String, Given>, &'a mut Option<String>, &'a mut Vec<Outcome>, &'a mut OwnModel);
+
+    fn nested(w: &mut [Workflow]) -> Nested<'_> {
         match &mut w[0].phases[1].kind {
-            EntryKind::Workflow { with, id, outcomes, .. } => (with, id, outcomes),
+            EntryKind::Workflow { with, id, outcomes, model, .. } => (with, id, outcomes, model),
             EntryKind::Phase(phase) => panic!("{} is no workflow", phase.id),
         }
     }
@@ -338,9 +348,13 @@ mod tests {
             |w| at(&mut w[0], 2).tools = ToolPolicy::Only(names(&["bash"])),
             |w| at(&mut w[0], 2).tools = ToolPolicy::Except(names(&["bash"])),
             |w| at(&mut w[2], 0).tools = ToolPolicy::Except(names(&["bash"])),
-            |w| at(&mut w[0], 2).model = names(&["a", "b"]),
-            |w| at(&mut w[0], 2).model = names(&["b", "a"]),
-            |w| at(&mut w[0], 2).thinking = Some(Thinking::Off),
+            |w| at(&mut w[0], 2).model.names = names(&["a", "b"]),
+            |w| at(&mut w[0], 2).model.names = names(&["b", "a"]),
+            |w| at(&mut w[0], 2).model.thinking = Some(Thinking::Off),
+            |w| w[0].model.names = names(&["a", "b"]),
+            |w| w[1].model.thinking = Some(Thinking::Off),
+            |w| nested(w).3.names = names(&["a", "b"]),
+            |w| nested(w).3.thinking = Some(Thinking::Off),
             |w| at(&mut w[0], 2).results = Results::Of(vec![]),
             |w| at(&mut w[0], 2).results = Results::Of(names(&["a"])),
             |w| at(&mut w[0], 2).outputs = output("a", ValueType::Text, false),
@@ -446,6 +460,6 @@ mod tests {
     /// Every stored run relies on this value: another value needs another [`VERSION`].
     #[test]
     fn a_seal_is_the_same_for_ever() {
-        assert_eq!(seal(|_| {}), "1127adfd3a59843042c8065f63058b705a4cb24c8df78befffa769ceac9b8d29");
+        assert_eq!(seal(|_| {}), "7bd289476d5734f2bd5e1a49e4836c961c27b660777cb6017c58dc74b0da2777");
     }
 }

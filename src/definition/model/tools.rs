@@ -31,12 +31,18 @@ fn pi_tools<'a>() -> impl Iterator<Item = &'a str> + Clone {
     READING_TOOLS.into_iter().chain(COMMAND_TOOLS).chain(FILE_TOOLS)
 }
 
-/// Returns the known tool whose name differs from `name` in case only: one of pi's own tools, or one of `tools`. `None`
-/// if a tool has exactly this name, or if no name is similar.
-pub(crate) fn tool_in_another_case<'a>(name: &str, tools: &'a [String]) -> Option<&'a str> {
+/// Returns true if an entry of a list of tools means a tool: its name, or its beginning with `*` behind it.
+pub fn means_tool(entry: &str, tool: &str) -> bool {
+    entry.strip_suffix('*').map_or(entry == tool, |beginning| tool.starts_with(beginning))
+}
+
+/// Returns the known tool that an entry of a list of tools would mean in another case: one of pi's own tools, or one of
+/// `tools`. `None` if the entry means a tool, or if no name is similar.
+pub(crate) fn tool_in_another_case<'a>(entry: &str, tools: &'a [String]) -> Option<&'a str> {
     let mut known = pi_tools().chain(tools.iter().map(String::as_str));
-    let meant = known.clone().find(|tool| tool.eq_ignore_ascii_case(name))?;
-    known.all(|tool| tool != name).then_some(meant)
+    let lower = entry.to_ascii_lowercase();
+    let meant = known.clone().find(|tool| means_tool(&lower, &tool.to_ascii_lowercase()))?;
+    known.all(|tool| !means_tool(entry, tool)).then_some(meant)
 }
 
 pub(crate) fn is_of_pi(name: &str) -> bool {

@@ -7,7 +7,7 @@ use super::bound_values::{BoundValue, BudgetBounds};
 use super::expected_calls::PhaseTest;
 use super::gate::Gate;
 use super::inputs::{Given, Input, Output};
-use super::models::Thinking;
+use super::models::OwnModel;
 use super::outcomes::{Outcome, Target};
 use super::own_limits::OwnLimits;
 use super::parallel::Parallel;
@@ -16,8 +16,9 @@ use super::paths::{is_group_key, is_key, last_part};
 use super::results::Results;
 use super::schema::{
     self, BUDGET_FIELDS, CONTEXTS, ENTRY_FIELDS, GATE, INPUT_FIELDS, Kind, MAX_COUNT, MAX_DELAY_SECONDS, MAX_PHASES,
-    Needed, OUTPUT_FIELDS, OWN_LIMITS, TESTS_FIELDS, THINKING, TOOLS_FIELDS, field, fields, required,
+    MODEL, Needed, OUTPUT_FIELDS, OWN_LIMITS, TESTS_FIELDS, TOOLS_FIELDS, field, fields, required,
 };
+use super::tools::means_tool;
 use super::values::{Condition, Each};
 use super::variables::{
     BLOCK_REASON_VARIABLES, COMPLETION_VARIABLES, INITIAL_MESSAGE_VARIABLES, NOT_DONE_VARIABLES, PHASE_VARIABLES,
@@ -27,7 +28,7 @@ use super::words::with_emoji;
 use super::work::Work;
 
 fields! {
-    /// One workflow: a `workflow.yaml` and its phase files.
+    /// One workflow: a `workflow.yaml` and its phase files, if it has any.
     ///
     /// Specification: configuration reference, "`workflow.yaml` Field Reference".
     #[derive(Debug, Clone, PartialEq)]
@@ -39,8 +40,8 @@ fields! {
         /// The prompt that starts the agent.
         initial_message: String =
             field("initialMessage", Kind::Template(&INITIAL_MESSAGE_VARIABLES), "`{description}`"),
-        /// The phases in order: paths of phase files, relative to this folder, `subworkflow: KEY` for another workflow,
-        /// `run: COMMAND` for a step without the agent, `ask: QUESTION` for a question to the user, and `phases:
+        /// The phases in order: paths of phase files, relative to this folder, `prompt: TEXT` for a phase without a file,
+        /// `subworkflow: KEY` for another workflow, `run: COMMAND` for a step without the agent, `ask: QUESTION` for a question to the user, and `phases:
         /// [ENTRY, …]` for a group. With `when` an entry is passed over unless its conditions hold.
         phases: Vec<Entry> = required("phases", Kind::Phases(MAX_PHASES, &ENTRY_FIELDS), Needed::Always),
         /// The workflow's purpose. Its first line is shown in lists of workflows.
@@ -109,6 +110,8 @@ fields! {
             field("budget", Kind::Mapping { fields: &BUDGET_FIELDS, switch: false, one: false }, "no bound"),
         /// Its limits. Of a workflow the default of its phases, not of nested workflows.
         limits: OwnLimits => OWN_LIMITS,
+        /// The model and the thinking level of phases that have none, also in nested workflows.
+        model: OwnModel => MODEL,
     }
     beside {
         /// The name of its folder; of a package's workflow `PACKAGE/FOLDER`. Unique in a [`Library`]; sessions and
@@ -154,9 +157,13 @@ impl Workflow {
         self.context.is_some() || self.own_phases().any(|phase| phase.context.is_some())
     }
 
-    /// Returns true if a phase of the workflow itself has a model or a thinking level.
+    /// Returns true if the workflow itself, or an entry of it, has a model or a thinking level.
     pub(super) fn names_models(&self) -> bool {
-        self.own_phases().any(|phase| !phase.model.is_empty() || phase.thinking.is_some())
+        let of_entry = |entry: &Entry| match &entry.kind {
+            EntryKind::Phase(phase) => phase.model.is_given(),
+            EntryKind::Workflow { model, .. } => model.is_given(),
+        };
+        self.model.is_given() || self.phases.iter().any(of_entry)
     }
 
     /// Returns true for a parallel group whose branches are its entries, not its items.
@@ -194,7 +201,7 @@ impl Workflow {
 /// The place of a group: of entries that are a scope of their own within the file of a workflow.
 ///
 /// A group is a [`Workflow`] with the fields of the workflow of its file, except for its entries, `loopable`,
-/// `maxLoops` and `budget`.
+/// `maxLoops`, `budget` and `model`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
     /// The key of the workflow of the file.
@@ -280,6 +287,8 @@ pub enum EntryKind {
         label: Option<String>,
         /// The targets of the outcomes with which the workflow may end; other outcomes lead to the next entry.
         outcomes: Vec<Outcome>,
+        /// The model and the thinking level that the entry gives the workflow; none of a group, which has its own.
+        model: OwnModel,
     },
 }
 
@@ -291,14 +300,14 @@ impl Entry {
     }
 
     pub fn workflow(key: &str) -> Self {
-        let (key, with, outcomes) = (key.to_owned(), Map::new(), Vec::new());
-        let kind = EntryKind::Workflow { key, with, id: None, label: None, outcomes };
+        let (key, with, outcomes, model) = (key.to_owned(), Map::new(), Vec::new(), OwnModel::default());
+        let kind = EntryKind::Workflow { key, with, id: None, label: None, outcomes, model };
         Self { kind, when: Vec::new() }
     }
 }
 
 fields! {
-    /// One phase: a Markdown file with front matter.
+    /// One phase: a Markdown file with front matter, or an entry of `phases` with `prompt`.
     ///
     /// Specification: configuration reference, "Phase `.md` File Reference".
     #[derive(Debug, Clone, PartialEq)]
@@ -339,12 +348,8 @@ fields! {
         outputs: Vec<Output> = field("outputs", Kind::Outputs(&OUTPUT_FIELDS), "none"),
         /// The gate.
         gate: Option<Gate> => GATE,
-        /// The model of the phase: the first of these names for which the user has a key. A name is `PROVIDER/ID`,
-        /// `PROVIDER/ID:LEVEL`, or an alias of the user's `models.yaml`.
-        model: Vec<String> = field("model", Kind::NameOrNames, "the user's model"),
-        /// The thinking level of the phase. Default: the level behind the name of the model, or else the level that pi
-        /// has for the model.
-        thinking: Option<Thinking> = field("thinking", Kind::OneOf(&THINKING), ""),
+        /// Its model and thinking level.
+        model: OwnModel => MODEL,
         /// The bounds of each visit of the phase.
         budget: BudgetBounds =
             field("budget", Kind::Mapping { fields: &BUDGET_FIELDS, switch: false, one: false }, "no bound"),
@@ -355,8 +360,10 @@ fields! {
     beside {
         /// Template of the instructions for the agent; not blank, but of a phase without the agent empty.
         instructions: String,
-        /// Its file, as a user would write it.
+        /// Its file, as a user would write it: a phase file or a `workflow.yaml`.
         file: String,
+        /// The indices of the entries that lead to it in a `workflow.yaml`; empty for a phase file.
+        at: Vec<usize>,
         /// Its work: that of the agent, or something that the run does without the model.
         work: Work,
     }
@@ -369,7 +376,7 @@ fields! {
 pub enum ToolPolicy {
     #[default]
     All,
-    /// Every tool but these (`blacklist`).
+    /// Every tool but these (`blacklist`); see [`means_tool`].
     Except(Vec<String>),
     /// These tools and no others (`whitelist`).
     Only(Vec<String>),
@@ -379,8 +386,8 @@ impl ToolPolicy {
     pub fn allows(&self, tool: &str) -> bool {
         match self {
             Self::All => true,
-            Self::Except(refused) => !refused.iter().any(|name| name == tool),
-            Self::Only(allowed) => allowed.iter().any(|name| name == tool),
+            Self::Except(refused) => !refused.iter().any(|entry| means_tool(entry, tool)),
+            Self::Only(allowed) => allowed.iter().any(|entry| means_tool(entry, tool)),
         }
     }
 }

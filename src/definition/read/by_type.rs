@@ -9,7 +9,7 @@ use crate::definition::diagnostic::{FieldProblem, PathPart};
 use crate::definition::model::schema::names;
 use crate::definition::model::{
     AutoContinue, BoundValue, BudgetBounds, ContextInjection, ContextMode, Entry, Field, FromField, Gate, Input, Kind,
-    Outcome, Output, OwnLimits, PhaseTest, Results, Show, Target, Thinking, ToolPolicy, is_blank, is_command_name,
+    Outcome, Output, OwnLimits, OwnModel, PhaseTest, Results, Show, Target, ToolPolicy, is_blank, is_command_name,
 };
 
 macro_rules! by_type {
@@ -39,7 +39,7 @@ by_type! {
     Option<ContextMode> => |fields, field| choice(fields, field, [ContextMode::Shared, ContextMode::Fresh]),
     Option<Gate> => |fields, _| gate::read(fields),
     Option<Target> => |fields, _| on_budget(fields),
-    Option<Thinking> => |fields, _| models::read_thinking(fields),
+    OwnModel => |fields, _| models::read(fields),
     Results => |fields, _| results::read(fields),
     Show => |fields, field| choice(fields, field, [Self::User, Self::Workflows]).unwrap_or_default(),
     ToolPolicy => |fields, _| tools::read(fields),
@@ -49,8 +49,6 @@ by_type! {
     Vec<Outcome> => |fields, _| outcomes::read(fields),
     Vec<Output> => |fields, _| outputs::read(fields),
     Vec<PhaseTest> => |fields, _| expected_calls::read(fields),
-    // Names of models.
-    Vec<String> => |fields, _| models::read_names(fields),
 }
 
 /// Returns the number that a table has as text.

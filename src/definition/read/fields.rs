@@ -75,6 +75,18 @@ impl<'a> Fields<'a> {
         None
     }
 
+    /// Reads the mapping at a path of a parsed file, with its own known keys. `before` is the number of diagnostics in
+    /// the list before the file was read. `None` without a mapping there.
+    pub fn of_part(
+        (file, text, tree): (&'a str, &'a str, &Tree),
+        path: &[PathPart],
+        (of, known): (Mapping, &'static [&'static str]),
+        (diagnostics, before): (&'a mut Vec<Diagnostic>, usize),
+    ) -> Option<Self> {
+        let tree = Rc::new(tree.part(path).filter(|part| matches!(part.root, Yaml::Map(_)))?);
+        Some(Self { file, text, lines_before: 0, known, of, tree, diagnostics, has_errors: false, before })
+    }
+
     /// Reads the mapping at a path as if it were the whole file.
     pub fn within<T>(&mut self, path: &[PathPart], read: impl FnOnce(&mut Self) -> T) -> Option<T> {
         let part = Rc::new(self.tree.part(path)?);

@@ -1,4 +1,4 @@
-//! Reads the fields `model` and `thinking` of a phase, and the user's aliases of models.
+//! Reads the fields `model` and `thinking`, and the user's aliases of models.
 
 use std::rc::Rc;
 
@@ -6,7 +6,7 @@ use super::fields::Fields;
 use super::yaml;
 use super::yaml::Yaml;
 use crate::definition::diagnostic::{Diagnostic, FieldProblem, Mapping, ModelProblem, PathPart, ValueKind};
-use crate::definition::model::{Aliases, Thinking, is_blank, trim};
+use crate::definition::model::{Aliases, OwnModel, Thinking, is_blank, trim};
 
 /// The value of `model` and of an alias.
 const NAMES: &str = "the name of a model or a list of names";
@@ -29,8 +29,13 @@ fn names(value: &Yaml) -> Result<Vec<String>, (Option<usize>, ValueKind)> {
     }
 }
 
+/// Reads the fields `model` and `thinking`.
+pub(crate) fn read(fields: &mut Fields) -> OwnModel {
+    OwnModel { names: read_names(fields), thinking: read_thinking(fields), of_entry: false }
+}
+
 /// Reads the field `model`: names in the order of preference.
-pub(crate) fn read_names(fields: &mut Fields) -> Vec<String> {
+fn read_names(fields: &mut Fields) -> Vec<String> {
     let value = fields.tree.root.get("model").unwrap_or(&Yaml::Null);
     match names(value) {
         Ok(names) => names,
@@ -45,7 +50,7 @@ pub(crate) fn read_names(fields: &mut Fields) -> Vec<String> {
 
 /// Reads the field `thinking`. A level that is not one of pi's has no effect, with a warning: a later version of pi may
 /// have more levels.
-pub(crate) fn read_thinking(fields: &mut Fields) -> Option<Thinking> {
+fn read_thinking(fields: &mut Fields) -> Option<Thinking> {
     let (name, suggestion) = match fields.tree.root.get("thinking")? {
         Yaml::Null => return None,
         Yaml::String(name) if is_blank(name) => return None,

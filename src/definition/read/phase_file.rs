@@ -1,17 +1,25 @@
-//! Reads a phase file.
+//! Reads a phase: its file, or its entry in a `workflow.yaml`.
+
+use std::sync::LazyLock;
 
 use super::bounded::Bounded;
 use super::fields::Fields;
 use super::front_matter::Document;
 use super::spelling::rule_meant;
+use super::step::default_id;
 use super::templates::MAX_UNKNOWN;
+use super::yaml::{Tree, Yaml};
 use super::{expected_calls, templates, tools};
 use crate::definition::diagnostic::{Diagnostic, Mapping, PathPart, PhaseProblem, Place, ToolProblem, VariableProblem};
 use crate::definition::model::schema::names;
 use crate::definition::model::variables::PHASE_VARIABLES;
-use crate::definition::model::{Phase, Stale, Surroundings, is_blank, last_part, nearest, title_case};
+use crate::definition::model::{
+    ENTRY_FIELDS, Phase, Stale, Surroundings, is_blank, last_part, nearest, title_case, trim,
+};
 
 const FIELDS: [&str; Phase::FIELDS.len()] = names(Phase::FIELDS);
+
+const ENTRY: [&str; ENTRY_FIELDS.len()] = names(&ENTRY_FIELDS);
 
 /// Reads a phase from its file, and reports its errors; with `check` its warnings too. `None` after an
 /// error.
@@ -49,25 +57,84 @@ pub(crate) fn read(
     else {
         return Ok(None);
     };
-    let phase = Phase::read(&mut fields);
-    tools::check_case(&mut fields, &|| files.tools(), check)?;
-    fields.check_rules();
-    fields.check_values(Phase::FIELDS);
-    if let Some(surroundings) = check {
-        fields.check_keys();
+    if check.is_some() {
         fields.check_texts();
-        tools::check_names(&mut fields, surroundings);
-        check_profiles(&mut fields, surroundings);
-        expected_calls::check(&mut fields, surroundings);
     }
+    let phase = read_fields(&mut fields, files, check)?;
     if fields.has_errors || !has_body {
         return Ok(None);
     }
     let own = last_part(file);
     let own = own.rsplit_once('.').map_or(own, |(name, _)| name);
-    let id = if phase.id.is_empty() { own.to_owned() } else { phase.id };
+    let phase = Phase { instructions: document.into_body(), file: file.to_owned(), ..phase };
+    Ok(Some(named(phase, own.to_owned())))
+}
+
+/// The fields of an entry with `prompt`, and those of entries of other kinds.
+static IN_ENTRY: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    let of_phase = FIELDS.into_iter().filter(|field| *field != "name");
+    ENTRY.into_iter().chain(of_phase).collect()
+});
+
+/// The fields of an entry with `prompt` that no phase file has.
+const OF_ENTRY: [&str; 3] = ["prompt", "label", "when"];
+
+/// Returns the fields of the entry with `prompt` at a path of a `workflow.yaml`, see [`Fields::of_part`].
+pub(crate) fn fields_of_entry<'a>(
+    file: (&'a str, &'a str, &Tree),
+    path: &[PathPart],
+    diagnostics: (&'a mut Vec<Diagnostic>, usize),
+) -> Option<Fields<'a>> {
+    Fields::of_part(file, path, (Mapping::Prompt, &IN_ENTRY), diagnostics)
+}
+
+/// Reads the phase of an entry with `prompt`, as [`read`]; `at` leads to the entry. Its `when` is read with the entry.
+pub(crate) fn read_entry(
+    fields: &mut Fields,
+    at: Vec<usize>,
+    files: &Bounded,
+    check: Option<&Surroundings>,
+) -> Result<Option<Phase>, Stale> {
+    // An entry with an empty `prompt` may be of another kind.
+    let is_sure = fields.tree.root.get("prompt") != Some(&Yaml::Null);
+    for key in ENTRY.into_iter().filter(|key| is_sure && !FIELDS.contains(key) && !OF_ENTRY.contains(key)) {
+        if fields.tree.root.get(key).is_some() {
+            let problem = PhaseProblem::Beside { field: key.to_owned(), kind: "prompt" };
+            fields.report(&[PathPart::Name(key)], problem);
+        }
+    }
+    let (prompt, name) = (fields.given_text("prompt"), fields.given_text("label"));
+    if check.is_some() {
+        fields.check_template("prompt", &PHASE_VARIABLES);
+    }
+    let phase = read_fields(fields, files, check)?;
+    if fields.has_errors {
+        return Ok(None);
+    }
+    let (instructions, file, id) = (trim(&prompt).to_owned(), fields.file.to_owned(), default_id("phase", &at));
+    Ok(Some(named(Phase { name, instructions, file, at, ..phase }, id)))
+}
+
+/// Reads the fields that a phase file and an entry with `prompt` have in common.
+fn read_fields(fields: &mut Fields, files: &Bounded, check: Option<&Surroundings>) -> Result<Phase, Stale> {
+    let phase = Phase::read(fields);
+    tools::check_case(fields, &|| files.tools(), check)?;
+    fields.check_rules();
+    fields.check_values(Phase::FIELDS);
+    if let Some(surroundings) = check {
+        fields.check_keys();
+        tools::check_names(fields, surroundings);
+        check_profiles(fields, surroundings);
+        expected_calls::check(fields, surroundings);
+    }
+    Ok(phase)
+}
+
+/// Returns the phase with an id and a name; `id` is the default.
+fn named(phase: Phase, id: String) -> Phase {
+    let id = if phase.id.is_empty() { id } else { phase.id };
     let name = if phase.name.is_empty() { title_case(&id) } else { phase.name };
-    Ok(Some(Phase { id, name, instructions: document.into_body(), file: file.to_owned(), ..phase }))
+    Phase { id, name, ..phase }
 }
 
 /// Returns the first line that was meant as the beginning of the front matter, in a file that has none: its first line

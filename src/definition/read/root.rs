@@ -20,8 +20,8 @@ use crate::definition::model::own_work;
 use crate::definition::model::paths::resolve;
 use crate::definition::model::{
     ALIASES_FILE, ALIASES_ROOT, Aliases, Check, CheckKind, Entry, EntryKind, FileError, FileKind, Gate, Given, Group,
-    LeftOut, Listed, Outcome, Parts, Phase, Replacing, Root, Show, Stale, Target, USERS_ROOT, UserFile, ValueName,
-    Work, Workflow, either, group_key, join, label_of, last_part, nearest,
+    LeftOut, Listed, Outcome, OwnModel, Parts, Phase, Replacing, Root, Show, Stale, Target, USERS_ROOT, UserFile,
+    ValueName, Work, Workflow, either, group_key, join, label_of, last_part, nearest,
 };
 
 /// Number of entries that a regular expression of a gate counts as, because compiling it takes time.
@@ -416,7 +416,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
     }
 
     fn entry(&mut self, listing: &mut Listing, index: usize, entry: EntryRef) -> Result<Option<EntryKind>, Stop> {
-        let EntryRef { kind, id, label, when: _, outcomes } = entry;
+        let EntryRef { kind, id, label, when: _, outcomes, model } = entry;
         let at = [PathPart::Key("phases"), PathPart::Item(index)];
         let look_up = self.diagnostics.len() - listing.before < MAX_PLACES;
         let path = match kind {
@@ -429,23 +429,34 @@ impl<'a, 'f> RootReader<'a, 'f> {
                 }
                 return Ok(Some(EntryKind::Phase(Rc::new(phase))));
             }
+            EntryRefKind::Prompt => {
+                let Some(phase) = self.phase_of_entry(listing, index)? else {
+                    listing.has_errors = true;
+                    return Ok(None);
+                };
+                if let Some(problem) = listing.take_id(&phase.id, &written(&phase)) {
+                    self.diagnostics.push(listing.error(&at, look_up, problem));
+                }
+                return Ok(Some(EntryKind::Phase(Rc::new(phase))));
+            }
             EntryRefKind::Group(group) => {
-                let (key, name) = self.group(listing, index, group, (id.as_deref(), label.as_deref(), &outcomes))?;
+                let (key, name) =
+                    self.group(listing, index, group, (id.as_deref(), label.as_deref(), &outcomes, model))?;
                 if let Some(problem) = id.as_deref().and_then(|id| listing.take_id(id, &name)) {
                     self.diagnostics.push(listing.error(&at, look_up, problem));
                 }
                 let same = |name: &String| Given::Name(ValueName::Input(name.clone()));
                 let with = listing.workflow.inputs.iter();
                 let with = with.map(|input| (input.name.clone(), same(&input.name))).collect();
-                let label = Some(name);
-                return Ok(Some(EntryKind::Workflow { key, with, id, label, outcomes }));
+                let (label, model) = (Some(name), OwnModel::default());
+                return Ok(Some(EntryKind::Workflow { key, with, id, label, outcomes, model }));
             }
             EntryRefKind::Workflow(key, with) => {
                 let problem = id.as_deref().and_then(|id| listing.take_id(id, &key));
                 if let Some(problem) = problem {
                     self.diagnostics.push(listing.error(&at, look_up, problem));
                 }
-                return Ok(Some(EntryKind::Workflow { key, with, id, label, outcomes }));
+                return Ok(Some(EntryKind::Workflow { key, with, id, label, outcomes, model }));
             }
         };
         let mut phase = match self.phase(listing.folder, &path, look_up)? {
@@ -459,10 +470,11 @@ impl<'a, 'f> RootReader<'a, 'f> {
                 return Ok(None);
             }
         };
-        if id.is_some() || label.is_some() || !outcomes.is_empty() {
+        if id.is_some() || label.is_some() || !outcomes.is_empty() || model.is_given() {
             let own = Rc::make_mut(&mut phase);
             own.id = id.unwrap_or_else(|| own.id.clone());
             own.name = label.unwrap_or_else(|| own.name.clone());
+            own.model = OwnModel { of_entry: !model.names.is_empty(), ..model.within(&own.model) };
             for outcome in outcomes {
                 let name = outcome.name.clone();
                 if let Some(of_file) = own.outcomes.iter_mut().find(|other| other.name == name) {
@@ -486,7 +498,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
         listing: &mut Listing,
         index: usize,
         group: GroupRef,
-        (id, label, outcomes): (Option<&str>, Option<&str>, &[Outcome]),
+        (id, label, outcomes, model): (Option<&str>, Option<&str>, &[Outcome], OwnModel),
     ) -> Result<(String, String), Stop> {
         let file = listing.workflow;
         let GroupRef { loopable, max_loops, budget, each, parallel, entries } = group;
@@ -503,7 +515,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
         let key = group_key(&file.key, &at);
         let place = parallel.as_ref().map(|parallel| {
             let id = id.unwrap_or(&name).to_owned();
-            let of = (id, name.clone(), listing.file.to_owned());
+            let of = (id, name.clone(), listing.file.to_owned(), at.clone());
             let place = own_work::place(of, parallel.decide.as_ref(), outcomes, &phases);
             Rc::new(place)
         });
@@ -517,6 +529,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
             loopable: loopable && (parallel.is_none() || each.is_some()),
             max_loops,
             budget,
+            model,
             phases,
             each,
             parallel,
@@ -526,6 +539,20 @@ impl<'a, 'f> RootReader<'a, 'f> {
             ..file.clone()
         });
         Ok((key, name))
+    }
+
+    /// Reads the phase of the entry with `prompt` at an index.
+    fn phase_of_entry(&mut self, listing: &Listing, index: usize) -> Result<Option<Phase>, Stop> {
+        let path = in_group(&listing.at, &[PathPart::Key("phases"), PathPart::Item(index)]);
+        let before = self.diagnostics.len();
+        let surroundings = self.lint.as_ref().map(Lint::surroundings);
+        let file = (listing.file, listing.text, listing.tree);
+        let fields = phase_file::fields_of_entry(file, &path, (self.diagnostics, listing.before));
+        let Some(mut fields) = fields else { return Ok(None) };
+        let at = [&listing.at[..], &[index]].concat();
+        let phase = phase_file::read_entry(&mut fields, at, self.files, surroundings)?;
+        self.count_gate(phase.as_ref().and_then(|phase| phase.gate.as_ref()), before, listing.folder)?;
+        Ok(phase)
     }
 
     /// Reads one phase file. With `look_up` a similar file is looked for where there is none.
@@ -622,7 +649,8 @@ impl<'a, 'f> RootReader<'a, 'f> {
 /// Returns an entry without the model as its file has it, in short.
 fn written(phase: &Phase) -> String {
     match &phase.work {
-        Work::Agent | Work::Branches => phase.name.clone(),
+        Work::Agent => format!("prompt: {}", label_of(&phase.instructions)),
+        Work::Branches => phase.name.clone(),
         Work::Run(step) => format!("run: {}", label_of(step.command.line())),
         Work::Ask(question) => format!("ask: {}", label_of(&question.text)),
     }

@@ -1,12 +1,12 @@
 //! The lines in which rules stand.
 
 use super::{front_matter, yaml};
-use crate::definition::diagnostic::{PathPart, on_one_line};
+use crate::definition::diagnostic::{PathPart, in_group, on_one_line};
 use crate::definition::model::{ReadError, Stale, WorkflowFiles};
 
-/// Returns the place `FILE:LINE` of a field in a `workflow.yaml`, the user's limits or a phase file; `keys` lead to the
-/// field. If the field is not found, returns the file alone.
-pub fn rule_place(file: &str, keys: &[&str], files: &dyn WorkflowFiles) -> Result<String, Stale> {
+/// Returns the place `FILE:LINE` of a field in a `workflow.yaml`, the user's limits or a phase file; `at` leads to an
+/// entry of `phases`, and `keys` to the field in it. If the field is not found, returns the file alone.
+pub fn rule_place((file, at): (&str, &[usize]), keys: &[&str], files: &dyn WorkflowFiles) -> Result<String, Stale> {
     let roots = files.roots()?;
     let root =
         roots.iter().rev().find_map(|root| Some((&root.name, file.strip_prefix(&root.path)?.strip_prefix('/')?)));
@@ -17,17 +17,17 @@ pub fn rule_place(file: &str, keys: &[&str], files: &dyn WorkflowFiles) -> Resul
     };
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let line = if file.ends_with(".yaml") {
-        line(&text, keys)
+        line(&text, at, keys)
     } else {
         let document = front_matter::split(text);
-        line(document.front_matter(), keys).map(|line| line + document.lines_before)
+        line(document.front_matter(), at, keys).map(|line| line + document.lines_before)
     };
     let file = on_one_line(file);
     Ok(line.map_or(file.clone(), |line| format!("{file}:{line}")))
 }
 
-fn line(text: &str, keys: &[&str]) -> Option<usize> {
+fn line(text: &str, at: &[usize], keys: &[&str]) -> Option<usize> {
     let (name, above) = keys.split_last()?;
     let path: Vec<PathPart> = above.iter().map(|key| PathPart::Key(key)).chain([PathPart::Name(name)]).collect();
-    yaml::locate(text, &path).map(|place| place.line)
+    yaml::locate(text, &in_group(at, &path)).map(|place| place.line)
 }

@@ -53,11 +53,8 @@ impl Sources {
     }
 }
 
-/// Returns the place of the node at a path. The only item of a list may be written without the list.
+/// Returns the place of the node at a path, or of the nearest existing node above it that is not the whole file. The
+/// only item of a list may be written without the list.
 fn locate(tree: &Tree, path: &[PathPart]) -> Option<Place> {
-    let without = match path {
-        [without @ .., PathPart::Item(0)] => Some(without),
-        _ => None,
-    };
-    tree.place(path).or_else(|| tree.place(without?))
+    (1..=path.len()).rev().find_map(|depth| tree.place(path.get(..depth)?))
 }

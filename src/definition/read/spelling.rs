@@ -204,9 +204,13 @@ fn without_quotes(text: &str) -> Option<&str> {
     Some(inner)
 }
 
-/// Returns true if a text can be the name of a tool that a model is given.
-pub(crate) fn is_tool_name(name: &str) -> bool {
-    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '/'))
+/// Returns true if a text can mean tools that a model is given: a name, or a beginning with a letter in it and `*`.
+pub(crate) fn can_mean_tools(entry: &str) -> bool {
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '/');
+    match entry.strip_suffix('*') {
+        Some(beginning) => beginning.contains(|c: char| c.is_ascii_alphabetic()) && beginning.chars().all(is_of_name),
+        None => !entry.is_empty() && entry.chars().all(is_of_name),
+    }
 }
 
 #[cfg(test)]

@@ -14,9 +14,13 @@ use crate::definition::model::{
 /// The names that outcomes of a step can have.
 const OUTCOMES: [&str; 2] = [Step::OK, Step::FAILED];
 
-/// Reads the entry with these fields. `place` is the number of the entry, behind the numbers of the groups around it.
-/// An id with errors is empty.
-pub(crate) fn read_run(fields: &mut Fields, place: &str) -> OwnWork {
+/// Returns the id of an entry without an `id`: its kind and its number, behind the numbers of the groups around it.
+pub(crate) fn default_id(kind: &str, at: &[usize]) -> String {
+    at.iter().fold(kind.to_owned(), |id, index| format!("{id}-{}", index + 1))
+}
+
+/// Reads the entry with these fields; `at` leads to it. An id with errors is empty.
+pub(crate) fn read_run(fields: &mut Fields, at: Vec<usize>) -> OwnWork {
     let item = fields.tree.root.clone();
     let line = text(fields, "run").unwrap_or_default();
     let (id, label) = (text(fields, "id"), text(fields, "label"));
@@ -27,9 +31,10 @@ pub(crate) fn read_run(fields: &mut Fields, place: &str) -> OwnWork {
     let outcomes = own_outcomes(fields);
     let name = label.or_else(|| id.clone()).unwrap_or_else(|| label_of(&line));
     OwnWork {
-        id: id.unwrap_or_else(|| format!("run-{place}")),
+        id: id.unwrap_or_else(|| default_id("run", &at)),
         name,
         file: fields.file.to_owned(),
+        at,
         work: Work::Run(Step { command: Command::new(line, env), timeout_ms }),
         outcomes,
         outputs,
@@ -37,7 +42,7 @@ pub(crate) fn read_run(fields: &mut Fields, place: &str) -> OwnWork {
 }
 
 /// Reads the question with these fields, as [`read_run`].
-pub(crate) fn read_ask(fields: &mut Fields, place: &str) -> OwnWork {
+pub(crate) fn read_ask(fields: &mut Fields, at: Vec<usize>) -> OwnWork {
     let question = text(fields, "ask").unwrap_or_default();
     let (id, label) = (text(fields, "id"), text(fields, "label"));
     fields.check_template_at(&[PathPart::Key("ask")], "ask", &question, &PHASE_VARIABLES);
@@ -45,8 +50,9 @@ pub(crate) fn read_ask(fields: &mut Fields, place: &str) -> OwnWork {
     let name = label.or_else(|| id.clone()).unwrap_or_else(|| label_of(&question));
     OwnWork {
         name,
-        id: id.unwrap_or_else(|| format!("ask-{place}")),
+        id: id.unwrap_or_else(|| default_id("ask", &at)),
         file: fields.file.to_owned(),
+        at,
         work: Work::Ask(Question { text: question, answers }),
         outcomes,
         outputs: Vec::new(),

@@ -1,7 +1,7 @@
 //! Reads the field `tools`.
 
 use super::fields::{Fields, is_blank_text, not_a_list, texts};
-use super::spelling::is_tool_name;
+use super::spelling::can_mean_tools;
 use super::yaml::Yaml;
 use crate::definition::diagnostic::{FieldProblem, PathPart, ToolProblem, ValueKind};
 use crate::definition::model::schema::names;
@@ -48,7 +48,7 @@ pub(crate) fn check_names(fields: &mut Fields, surroundings: &Surroundings) {
         for (index, name) in fields.names_at(&path) {
             let suggestion = surroundings.nearest_tool(&name);
             let in_another_case = tool_in_another_case(&name, &surroundings.tools).is_some();
-            if surroundings.lacks_tool(&name) && !in_another_case && is_tool_name(&name) {
+            if surroundings.lacks_tool(&name) && !in_another_case && can_mean_tools(&name) {
                 let problem = ToolProblem::UnknownTool { name, suggestion };
                 fields.report(&[path[0], path[1], PathPart::Item(index)], problem);
             }
@@ -85,7 +85,7 @@ fn tool_policy(fields: &mut Fields) -> Option<ToolPolicy> {
     let [blacklist, whitelist] = TOOLS.map(|list| tool_list(found, list));
     let no_tool = TOOLS.iter().zip([&blacklist, &whitelist]).find_map(|(list, names)| {
         let names = names.as_ref().ok()?.as_ref()?;
-        let index = names.iter().position(|name| !is_tool_name(name))?;
+        let index = names.iter().position(|name| !can_mean_tools(name))?;
         Some((list, index, names.get(index)?.clone()))
     });
     if let Some((list, index, name)) = no_tool {

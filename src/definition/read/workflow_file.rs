@@ -6,13 +6,13 @@ use std::rc::Rc;
 use super::fields::{Fields, not_a_list, text};
 use super::spelling::rule_meant;
 use super::yaml::{Tree, Yaml};
-use super::{budget, conditions, each, inputs, outcomes, parallel, step};
+use super::{budget, conditions, each, inputs, models, outcomes, parallel, step};
 use crate::definition::diagnostic::meant::{self};
 use crate::definition::diagnostic::{Diagnostic, FieldProblem, Mapping, PathPart, PhaseProblem};
 use crate::definition::model::schema;
 use crate::definition::model::{
-    BoundValue, BudgetBounds, Condition, DEFAULT_MAX_LOOPS, Each, Given, Kind, MAX_COUNT, MAX_PHASES, Outcome, OwnWork,
-    Parallel, Show, Workflow, is_blank, is_command_name, last_part, nearest, title_case,
+    BoundValue, BudgetBounds, Condition, DEFAULT_MAX_LOOPS, Each, Given, Kind, MAX_COUNT, MAX_PHASES, Outcome,
+    OwnModel, OwnWork, Parallel, Show, Workflow, is_blank, is_command_name, last_part, nearest, title_case,
 };
 
 const FIELDS: [&str; Workflow::FIELDS.len()] = schema::names(Workflow::FIELDS);
@@ -30,9 +30,15 @@ pub(crate) struct EntryRef {
     pub label: Option<String>,
     pub when: Vec<Condition>,
     pub outcomes: Vec<Outcome>,
+    pub model: OwnModel,
 }
 
 impl EntryRef {
+    /// An entry whose other fields are read with its kind.
+    fn of(kind: EntryRefKind) -> Self {
+        Self { kind, id: None, label: None, when: Vec::new(), outcomes: Vec::new(), model: OwnModel::default() }
+    }
+
     pub fn is_unknown(&self) -> bool {
         matches!(self.kind, EntryRefKind::Unknown)
     }
@@ -55,6 +61,8 @@ pub(crate) enum EntryRefKind {
     Workflow(String, Map<String, Given>),
     /// An entry without the model.
     Own(Box<OwnWork>),
+    /// A phase without a file.
+    Prompt,
     Group(GroupRef),
     /// The entry could not be read.
     Unknown,
@@ -150,8 +158,13 @@ fn entry_help(entry: &Yaml) -> Option<String> {
     if matches!(entry.get("parallel"), Some(Yaml::List(_))) {
         return Some("`parallel`: list the branches in `phases`, with `parallel: true` beside it".into());
     }
-    let (field, help) = meant::of_entry(fields.iter().map(|(key, _)| &**key))?;
-    Some(format!("`{field}`: {help}"))
+    if let Some((field, help)) = meant::of_entry(fields.iter().map(|(key, _)| &**key)) {
+        return Some(format!("`{field}`: {help}"));
+    }
+    let kinds = ["phase", "subworkflow", "prompt", "run", "ask", "phases"];
+    let near =
+        fields.iter().find_map(|(key, _)| Some((key, nearest(key, kinds).filter(|_| !ENTRY.contains(&&**key))?)));
+    near.map(|(key, kind)| format!("did you mean `{kind}` instead of `{key}`?"))
 }
 
 /// Returns a suggestion for an entry of `phases` that cannot be read.
@@ -217,18 +230,9 @@ fn phases(fields: &mut Fields, around: &[usize]) -> Vec<EntryRef> {
             Some(Yaml::String(text)) if !is_blank(text) => Some(text.clone()),
             _ => None,
         };
-        if item.get("run").or(item.get("ask")).is_some() {
-            let own = own_work(fields, around, index, item);
-            let others = ["phase", "subworkflow", "phases"];
-            let of_others = others.into_iter().chain(item.get("run").map(|_| "ask"));
-            let kind = match own {
-                Some(own) if of_others.filter_map(|kind| item.get(kind)).next().is_none() => {
-                    EntryRefKind::Own(Box::new(own))
-                }
-                _ => EntryRefKind::Unknown,
-            };
+        if let Some(kind) = of_own(fields, around, index, item) {
             let when = conditions::read(fields, index, item);
-            phases.push(EntryRef { kind, id: None, label: None, when, outcomes: Vec::new() });
+            phases.push(EntryRef { when, ..EntryRef::of(kind) });
             continue;
         }
         let kinds = ["phase", "subworkflow", "phases"].map(|kind| item.get(kind).is_some());
@@ -278,7 +282,8 @@ fn phases(fields: &mut Fields, around: &[usize]) -> Vec<EntryRef> {
         let (id, label) = (entry_text(fields, &here, item, "id"), entry_text(fields, &here, item, "label"));
         let when = conditions::read(fields, index, item);
         let outcomes = outcomes::read_of_entry(fields, &here, item);
-        phases.push(EntryRef { kind, id, label, when, outcomes });
+        let model = fields.within(&here, models::read).unwrap_or_default();
+        phases.push(EntryRef { kind, id, label, when, outcomes, model });
     }
     phases
 }
@@ -314,6 +319,21 @@ fn entry_text(fields: &mut Fields, here: &[PathPart], entry: &Yaml, field: &'sta
     }))
 }
 
+/// Returns the kind of an entry with `run`, `ask` or `prompt`, whose fields stand all in the entry; `None` for any other
+/// entry.
+fn of_own(fields: &mut Fields, around: &[usize], index: usize, item: &Yaml) -> Option<EntryRefKind> {
+    if item.get("run").or(item.get("ask")).is_none() {
+        return item.get("prompt").map(|_| EntryRefKind::Prompt);
+    }
+    let own = own_work(fields, around, index, item);
+    let others = ["phase", "subworkflow", "phases"];
+    let mut of_others = others.into_iter().chain(item.get("run").map(|_| "ask"));
+    Some(match own {
+        Some(own) if of_others.all(|kind| item.get(kind).is_none()) => EntryRefKind::Own(Box::new(own)),
+        _ => EntryRefKind::Unknown,
+    })
+}
+
 /// Reads an entry without the model. `around` is as for [`phases`].
 fn own_work(fields: &mut Fields, around: &[usize], index: usize, item: &Yaml) -> Option<OwnWork> {
     let here = [PathPart::Key("phases"), PathPart::Item(index)];
@@ -324,13 +344,14 @@ fn own_work(fields: &mut Fields, around: &[usize], index: usize, item: &Yaml) ->
     let is_sure = item.get(kind) != Some(&Yaml::Null);
     for (key, _) in entries.iter().filter(|(key, _)| is_sure && !known.contains(&&**key)) {
         let field = key.clone();
-        let problem = FieldProblem::UnknownPart { of: "phases", field, known };
-        fields.report(&[here[0], here[1], PathPart::Name(key)], problem);
+        let path = [here[0], here[1], PathPart::Name(key)];
+        match ENTRY.contains(&&**key) {
+            true => fields.report(&path, PhaseProblem::Beside { field, kind }),
+            false => fields.report(&path, FieldProblem::UnknownPart { of: "phases", field, known }),
+        }
     }
-    let place = around.iter().chain([&index]).map(|index| (index + 1).to_string());
-    let place = place.collect::<Vec<_>>().join("-");
     let read = if is_question { step::read_ask } else { step::read_run };
-    fields.within(&here, |fields| read(fields, &place))
+    fields.within(&here, |fields| read(fields, [around, &[index]].concat()))
 }
 
 /// Returns the unknown keys of an entry that look like rules: such rules would not hold.

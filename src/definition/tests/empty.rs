@@ -111,7 +111,7 @@ fn each_field_of_a_part_that_is_a_rule_needs_a_value() {
 fn an_entry_is_a_phase_or_a_workflow() {
     let (loads, diagnostics) = errors("  - {phase: a.md, subworkflow: 7}\n", "");
     assert!(!loads);
-    let expected = "~/workflows/w/workflow.yaml:6:5: `phases`: expected a file name, `phase: FILE`, `subworkflow: KEY`, `run: COMMAND`, `ask: QUESTION` or `phases: [ENTRY, …]`, found a mapping";
+    let expected = "~/workflows/w/workflow.yaml:6:5: `phases`: expected a file name, `phase: FILE`, `subworkflow: KEY`, `prompt: TEXT`, `run: COMMAND`, `ask: QUESTION` or `phases: [ENTRY, …]`, found a mapping";
     assert_eq!(diagnostics, [expected]);
 }
 

@@ -219,7 +219,12 @@ fn a_name_that_cannot_be_a_tools_is_an_error() {
         "edit\u{200b}",
         "\u{435}dit",
         "bash(ls)",
-        "mcp__*",
+        "*",
+        "__*",
+        "mcp__**",
+        "mcp__*__log",
+        "*edit",
+        "Mcp__*",
         "-edit;",
         "edit|write",
         "edit\u{a0}",
@@ -231,7 +236,16 @@ fn a_name_that_cannot_be_a_tools_is_an_error() {
             is_error(&lines, &found("", &lines));
         }
     }
-    for (name, warnings) in [("edit", 0), ("mcp__git__log", 0), ("edi", 1), ("server.tool", 1), ("a/b:c-d", 1)] {
+    for (name, warnings) in [
+        ("edit", 0),
+        ("mcp__git__log", 0),
+        ("edi", 1),
+        ("server.tool", 1),
+        ("a/b:c-d", 1),
+        ("mcp__*", 0),
+        ("e*", 0),
+        ("other*", 1),
+    ] {
         let found = found("", &format!("tools: {{ blacklist: ['{name}'] }}\n"));
         assert!(found.iter().all(|(severity, _)| *severity == Severity::Warning), "{name}: {found:?}");
         assert_eq!(found.len(), warnings, "{name}: {found:?}");

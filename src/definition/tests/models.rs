@@ -9,10 +9,34 @@ fn read(lines: &str) -> (Option<Read>, Vec<String>) {
     let phase = PHASE.replacen("emoji: '*'\n", &format!("emoji: '*'\n{lines}\n"), 1);
     let (library, diagnostics) = load(&[("w/workflow.yaml", FLOW), ("w/a.md", &phase)]);
     let of_phase = |workflow: &Workflow| match &workflow.phases[..] {
-        [entry] => entry.as_phase().map(|phase| (phase.model.clone(), phase.thinking)).unwrap(),
+        [entry] => entry.as_phase().map(|phase| (phase.model.names.clone(), phase.model.thinking)).unwrap(),
         other => panic!("{other:?}"),
     };
     (library.get("w").map(of_phase), diagnostics)
+}
+
+/// The innermost `model` holds, and `thinking` with it where it stands there or further in.
+#[test]
+fn an_entry_goes_before_the_file_of_its_phase() {
+    for (entry, lines, model, thinking) in [
+        ("model: fast", "model: strong\nthinking: high", &["fast"][..], None),
+        ("model: [fast, p/m]\n    thinking: low", "model: strong", &["fast", "p/m"], Some(Thinking::Low)),
+        ("thinking: low", "model: strong\nthinking: high", &["strong"], Some(Thinking::Low)),
+        ("label: A", "model: strong\nthinking: high", &["strong"], Some(Thinking::High)),
+        ("model: fast", "thinking: high", &["fast"], None),
+    ] {
+        let phase = PHASE.replacen("emoji: '*'\n", &format!("emoji: '*'\n{lines}\n"), 1);
+        let yaml = FLOW.replace("  - a.md", &format!("  - phase: a.md\n    {entry}"));
+        let (library, diagnostics) = load(&[("w/workflow.yaml", &yaml), ("w/a.md", &phase)]);
+        assert_eq!(diagnostics, [""; 0], "{entry}");
+        let own = &library.get("w").unwrap().own_phases().next().unwrap().model;
+        assert_eq!(
+            (&own.names.iter().map(String::as_str).collect::<Vec<_>>()[..], own.thinking),
+            (model, thinking),
+            "{entry}"
+        );
+        assert_eq!(own.of_entry, entry.starts_with("model"), "{entry}");
+    }
 }
 
 #[test]

@@ -25,7 +25,7 @@ pub(crate) fn report(library: &Library, fuel: &Fuel, anchored: &mut Vec<Anchored
             };
             if next.context.or(workflow.context) == Some(ContextMode::Fresh) && before.summary_required == Some(false) {
                 let problem = PhaseProblem::SummaryNeeded { next: next.id.clone() };
-                anchored.push(Anchored::in_file(&before.file, problem, &[PathPart::Key("summary")]));
+                anchored.push(Anchored::of_phase(before, problem, &[PathPart::Key("summary")]));
             }
         }
     }
@@ -45,7 +45,7 @@ fn later_results(workflow: &Workflow, fuel: &Fuel, anchored: &mut Vec<Anchored>)
             if first.is_some_and(|first| first > own && !leads_back(workflow, first, own)) {
                 let problem = PhaseProblem::LaterResults { name: name.clone() };
                 let at = [PathPart::Key("results"), PathPart::Item(index)];
-                anchored.push(Anchored::in_file(&phase.file, problem, &at));
+                anchored.push(Anchored::of_phase(phase, problem, &at));
             }
         }
     }
@@ -78,10 +78,10 @@ fn missing_values(workflow: &Workflow, fuel: &Fuel, anchored: &mut Vec<Anchored>
             let name = name.to_owned();
             if is_left_out {
                 let problem = VariableProblem::LeftOut { name };
-                anchored.push(Anchored::in_file(&phase.file, problem, &[PathPart::Key("results")]));
+                anchored.push(Anchored::of_phase(phase, problem, &[PathPart::Key("results")]));
             } else if of_output.is_some() && first > own && !leads_back(workflow, first, own) {
                 let problem = VariableProblem::LaterOutput { name };
-                anchored.push(Anchored::in_file(&phase.file, problem, &[PathPart::Key("id")]));
+                anchored.push(Anchored::of_phase(phase, problem, &[PathPart::Key("id")]));
             }
         }
     }

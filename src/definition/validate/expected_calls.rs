@@ -1,7 +1,7 @@
 //! Runs the `tests` of phases.
 
 use super::fuel::Fuel;
-use crate::definition::diagnostic::{Anchor, Anchored, CallProblem, Decision, Diagnostic, PathPart, WorkflowProblem};
+use crate::definition::diagnostic::{Anchored, CallProblem, Decision, PathPart, WorkflowProblem};
 use crate::definition::model::{
     EntryKind, HiddenCause, Library, Limits, Permission, Phase, PhaseTest, Refusal, Stale, Workflow, WorkflowFiles,
     expansions, permission, with_names, writes_path,
@@ -24,10 +24,7 @@ pub(crate) fn run(
                     break;
                 }
                 let problem = wrong(test, phase, workflow, host)?;
-                anchored.extend(problem.map(|problem| Anchored {
-                    diagnostic: Diagnostic::new(&phase.file, problem),
-                    anchor: Anchor::of_call(test),
-                }));
+                anchored.extend(problem.map(|problem| Anchored::of_call(phase, test, problem)));
             }
         }
         if fuel.is_over() {

@@ -122,7 +122,7 @@ impl<'a> Errors<'a, '_> {
     /// Reports a problem in the file of a phase, or in the workflow.
     fn report_in(&mut self, phase: Option<&Phase>, problem: impl Into<Problem>, at: &[PathPart]) {
         match phase {
-            Some(phase) => self.anchored.push(Anchored::in_file(&phase.file, problem, at)),
+            Some(phase) => self.anchored.push(Anchored::of_phase(phase, problem, at)),
             None => self.report(problem, at),
         }
     }

@@ -4,12 +4,12 @@ use crate::sorted::Set;
 
 use super::expected_calls::steps_of_call;
 use super::fuel::Fuel;
-use crate::definition::diagnostic::{Anchored, LimitProblem, PathPart, Problem, WorkflowProblem};
+use crate::definition::diagnostic::{Anchored, LimitProblem, PathPart, Problem, WorkflowProblem, in_group};
 use crate::definition::model::places::resolve;
 use crate::definition::model::{
     COMMAND_TOOLS, CheckKind, EntryKind, FILE_TOOLS, Library, Limits, OwnLimits, Permission, Phase, RuleFile, Sandbox,
     Show, Stale, Surroundings, ToolPolicy, Workflow, WorkflowFiles, below, is_everything, is_glob, is_of_pi,
-    permission, split, with_names,
+    means_tool, permission, split, with_names,
 };
 
 /// Reports the limits of all workflows.
@@ -26,23 +26,26 @@ pub(crate) fn report(
         fuel.begin([workflow]);
         lint.workflow(workflow, &mut used)?;
         if fuel.is_over() {
-            lint.report(&workflow.file(), WorkflowProblem::UncheckedCalls, &[PathPart::Key("phases")]);
+            lint.report((&workflow.file(), &[]), WorkflowProblem::UncheckedCalls, &[PathPart::Key("phases")]);
         }
     }
-    for file in library.scopes().flat_map(sandboxes) {
+    for (file, at) in library.scopes().flat_map(sandboxes) {
         // A workflow that is left out may have the phase too.
-        if library.left_out().is_empty() && !used.contains(&file) {
-            lint.report(&file, LimitProblem::UnusedSandbox, &[PathPart::Name("sandbox")]);
+        if library.left_out().is_empty() && !used.contains(&(file.clone(), at.clone())) {
+            lint.report((&file, &at), LimitProblem::UnusedSandbox, &[PathPart::Name("sandbox")]);
         }
     }
     Ok(())
 }
 
-/// Returns the files in a workflow that have a `sandbox`.
-fn sandboxes(workflow: &Workflow) -> Vec<String> {
-    let own = workflow.limits.sandbox.map(|_| workflow.file());
+/// A file, and the indices of the entries that lead to a phase in it.
+type Source = (String, Vec<usize>);
+
+/// Returns the file and the phases of a workflow that have a `sandbox`.
+fn sandboxes(workflow: &Workflow) -> Vec<Source> {
+    let own = workflow.limits.sandbox.map(|_| (workflow.file(), Vec::new()));
     let of_phases = workflow.own_phases().filter(|phase| phase.limits.sandbox.is_some());
-    own.into_iter().chain(of_phases.map(|phase| phase.file.clone())).collect()
+    own.into_iter().chain(of_phases.map(|phase| (phase.file.clone(), phase.at.clone()))).collect()
 }
 
 struct LimitsLint<'a> {
@@ -55,24 +58,30 @@ struct LimitsLint<'a> {
 }
 
 impl LimitsLint<'_> {
-    fn report(&mut self, file: &str, problem: impl Into<Problem>, at: &[PathPart]) {
-        let anchored = Anchored::in_file(file, problem, at);
+    /// Reports a problem in a file, or in the phase in it to which indices of entries lead.
+    fn report(&mut self, (file, entry): (&str, &[usize]), problem: impl Into<Problem>, at: &[PathPart]) {
+        let at = in_group(entry, at);
+        let anchored = Anchored::in_file(file, problem, &at);
         if self.seen.insert(format!("{at:?} {}", anchored.diagnostic)) {
             self.anchored.push(anchored);
         }
     }
 
+    fn report_in(&mut self, phase: &Phase, problem: impl Into<Problem>, at: &[PathPart]) {
+        self.report((&phase.file, &phase.at), problem, at);
+    }
+
     /// Reports the limits of a workflow and of its phases, and notes the files whose `sandbox` has an effect.
-    fn workflow(&mut self, workflow: &Workflow, used: &mut Set<String>) -> Result<(), Stale> {
+    fn workflow(&mut self, workflow: &Workflow, used: &mut Set<Source>) -> Result<(), Stale> {
         let Workflow { limits, .. } = workflow;
         let file = workflow.file();
-        self.paths(limits, &file)?;
+        self.paths(limits, (&file, &[]))?;
         for phase in workflow.own_phases() {
-            self.paths(&phase.limits, &phase.file)?;
+            self.paths(&phase.limits, (&phase.file, &phase.at))?;
             let limits = Limits::of(phase, workflow);
             if limits.write.is_some() || !limits.network {
                 let own = phase.limits.sandbox.is_some();
-                used.insert(if own { phase.file.clone() } else { file.clone() });
+                used.insert(if own { (phase.file.clone(), phase.at.clone()) } else { (file.clone(), Vec::new()) });
             }
             self.network(phase, workflow, &limits);
             self.globs(phase, &file, &limits);
@@ -81,7 +90,7 @@ impl LimitsLint<'_> {
         self.gates(workflow)
     }
 
-    fn paths(&mut self, own: &OwnLimits, file: &str) -> Result<(), Stale> {
+    fn paths(&mut self, own: &OwnLimits, file: (&str, &[usize])) -> Result<(), Stale> {
         for (field, index, problem) in path_problems(own, self.host)? {
             self.report(file, problem, &[PathPart::Key(field), PathPart::Item(index)]);
         }
@@ -97,9 +106,9 @@ impl LimitsLint<'_> {
         let field = if network.is_some() { "network" } else { "sandbox" };
         let problem = LimitProblem::NetworkWithoutSandbox;
         if network.is_some() || sandbox.is_some() {
-            self.report(&phase.file, problem, &[PathPart::Key(field)]);
+            self.report_in(phase, problem, &[PathPart::Key(field)]);
         } else {
-            self.report(&workflow.file(), problem, &[PathPart::Key("network")]);
+            self.report((&workflow.file(), &[]), problem, &[PathPart::Key("network")]);
         }
     }
 
@@ -123,8 +132,8 @@ impl LimitsLint<'_> {
             let problem = LimitProblem::CommandsInFolder { path: path.clone(), folder: folder.to_owned() };
             let at = [PathPart::Key("write"), PathPart::Item(index)];
             match limits.write_file {
-                RuleFile::Own => self.report(&phase.file, problem, &at),
-                RuleFile::Workflow => self.report(workflow_file, problem, &at),
+                RuleFile::Own => self.report_in(phase, problem, &at),
+                RuleFile::Workflow => self.report((workflow_file, &[]), problem, &at),
             }
         }
     }
@@ -137,13 +146,13 @@ impl LimitsLint<'_> {
         let is_open = is_open && matches!(phase.tools, ToolPolicy::Except(_));
         if is_open && FILE_TOOLS.iter().all(|tool| refuses(tool)) {
             let at = [PathPart::Key("tools"), PathPart::Key("blacklist")];
-            self.report(&phase.file, LimitProblem::CommandsWrite, &at);
+            self.report_in(phase, LimitProblem::CommandsWrite, &at);
         }
         let writes = names(phase, &COMMAND_TOOLS) || names(phase, &FILE_TOOLS);
         let has_list = phase.limits.write.as_ref().is_some_and(|write| !write.is_empty());
         if matches!(phase.tools, ToolPolicy::Only(_)) && !writes && has_list {
             let anchor = &[PathPart::Key("write")];
-            self.report(&phase.file, LimitProblem::NoToolWrites, anchor);
+            self.report_in(phase, LimitProblem::NoToolWrites, anchor);
         }
     }
 
@@ -175,7 +184,7 @@ impl LimitsLint<'_> {
                 RuleFile::Workflow => workflow.file(),
             };
             let problem = LimitProblem::UnwritableGateFile { path: path.clone(), file };
-            self.report(&phase.file, problem, &at);
+            self.report_in(phase, problem, &at);
         }
         Ok(())
     }
@@ -258,7 +267,7 @@ fn may_mean_folder(path: &str) -> bool {
 
 /// Returns true if the whitelist of a phase names one of these tools.
 fn names(phase: &Phase, tools: &[&str]) -> bool {
-    matches!(&phase.tools, ToolPolicy::Only(names) if names.iter().any(|name| tools.contains(&&**name)))
+    matches!(&phase.tools, ToolPolicy::Only(names) if names.iter().any(|name| tools.iter().any(|tool| means_tool(name, tool))))
 }
 
 /// Returns true if the whitelist of a phase names a tool that may write anything.

@@ -4,8 +4,8 @@ use crate::sorted::Set;
 
 use crate::definition::diagnostic::{Anchored, ModelProblem, PathPart};
 use crate::definition::model::{
-    ALIASES_FILE, ALIASES_ROOT, Aliases, KnownModel, Library, Root, Surroundings, Thinking, Workflow, find, join,
-    nearest,
+    ALIASES_FILE, ALIASES_ROOT, Aliases, EntryKind, KnownModel, Library, OwnModel, Root, Surroundings, Thinking, find,
+    join, nearest,
 };
 
 /// Returns the problem of a name, compared with the aliases and with the models that pi knows.
@@ -30,19 +30,36 @@ pub(crate) fn problem_of(name: &str, aliases: &Aliases, models: &[KnownModel]) -
     Some(ModelProblem::UnknownModel { name: name.to_owned(), suggestion })
 }
 
-/// Reports the names in the field `model` of each phase, and in the user's aliases, that mean no model. Without the
+/// Reports the names in each field `model`, and in the user's aliases, that mean no model. Without the
 /// list of pi's models nothing is reported.
 pub(crate) fn report(library: &Library, surroundings: &Surroundings, roots: &[Root], anchored: &mut Vec<Anchored>) {
     let Some(models) = &surroundings.models else { return };
     let aliases = library.aliases();
-    let phases = library.scopes().flat_map(Workflow::own_phases);
+    let problems = |model: &OwnModel| -> Vec<(usize, ModelProblem)> {
+        let names = model.names.iter().enumerate();
+        names.filter_map(|(index, name)| Some((index, problem_of(name, aliases, models)?))).collect()
+    };
     // Several workflows may list a phase.
     let mut seen = Set::new();
-    for phase in phases.filter(|phase| seen.insert(&phase.file)) {
-        for (index, name) in phase.model.iter().enumerate() {
-            if let Some(problem) = problem_of(name, aliases, models) {
+    for workflow in library.scopes() {
+        for (index, problem) in problems(&workflow.model) {
+            anchored.push(Anchored::new(workflow, problem, &[PathPart::Key("model"), PathPart::Item(index)]));
+        }
+        for (entry, kind) in workflow.phases.iter().map(|entry| &entry.kind).enumerate() {
+            let (model, phase) = match kind {
+                EntryKind::Phase(phase) => (&phase.model, Some(phase).filter(|phase| !phase.model.of_entry)),
+                EntryKind::Workflow { model, .. } => (model, None),
+            };
+            if phase.is_some_and(|phase| !seen.insert((&phase.file, &phase.at))) {
+                continue;
+            }
+            for (index, problem) in problems(model) {
                 let at = [PathPart::Key("model"), PathPart::Item(index)];
-                anchored.push(Anchored::in_file(&phase.file, problem, &at));
+                let in_entry = [PathPart::Key("phases"), PathPart::Item(entry), at[0], at[1]];
+                anchored.push(match phase {
+                    Some(phase) => Anchored::of_phase(phase, problem, &at),
+                    None => Anchored::new(workflow, problem, &in_entry),
+                });
             }
         }
     }

@@ -76,7 +76,7 @@ impl<'a> Errors<'a, '_> {
     /// Reports a problem at a field of a phase, or at the entry through which the branch comes to it.
     fn report_at(&mut self, at: &InBranch, problem: impl Into<Problem>, field: &'static str) {
         self.anchored.push(if at.is_of_file {
-            Anchored::in_file(&at.phase.file, problem, &[PathPart::Key(field)])
+            Anchored::of_phase(at.phase, problem, &[PathPart::Key(field)])
         } else {
             let at = in_group(&at.at, &[PathPart::Key("subworkflow")]);
             Anchored::in_file(self.group.file(), problem, &at)
@@ -284,7 +284,7 @@ impl<'a> Errors<'a, '_> {
                     let part: Vec<PathPart> = part.iter().map(|part| PathPart::Key(part)).collect();
                     let at = [&[PathPart::Key("outcomes"), PathPart::Key(&outcome.name)], &*part].concat();
                     self.anchored.push(match entry.as_phase().filter(|_| !outcome.of_entry) {
-                        Some(phase) => Anchored::in_file(&phase.file, problem, &at),
+                        Some(phase) => Anchored::of_phase(phase, problem, &at),
                         None => {
                             let at = [&[PathPart::Key("phases"), PathPart::Item(index)], &*at].concat();
                             Anchored::new(group, problem, &at)
@@ -295,7 +295,7 @@ impl<'a> Errors<'a, '_> {
             let Some(phase) = entry.as_phase() else { continue };
             let over_budget = phase.on_budget.as_ref();
             let over_budget = over_budget.and_then(|target| leads_elsewhere("onBudget", target));
-            let problem = over_budget.map(|of| Anchored::in_file(&phase.file, of, &[PathPart::Key("onBudget")]));
+            let problem = over_budget.map(|of| Anchored::of_phase(phase, of, &[PathPart::Key("onBudget")]));
             self.anchored.extend(problem);
         }
     }
@@ -345,11 +345,11 @@ impl<'a> Errors<'a, '_> {
             let at = Anchor::of(&[PathPart::Key("when"), PathPart::Name(&found)]);
             add(&condition.of, Use { field: Some("when"), found, at, file: None, needs_earlier: true });
         }
-        let mut of_command = |command: &Command, before: &[PathPart], field, file: Option<&str>| {
+        let mut of_command = |command: &Command, before: &[PathPart], field, file: Option<&String>| {
             for variable in command.env() {
                 let at = Anchor::of(&[before, &[PathPart::Key("env"), PathPart::Key(&variable.name)]].concat());
                 let found = variable.value.to_string();
-                let file = file.map(ToOwned::to_owned);
+                let file = file.cloned();
                 add(&variable.value, Use { field: Some(field), found, at, file, needs_earlier: false });
             }
         };
@@ -368,17 +368,18 @@ impl<'a> Errors<'a, '_> {
                 }
             }
             EntryKind::Phase(phase) => {
+                let file = Some(&phase.file).filter(|_| phase.at.is_empty());
                 if let Some(step) = phase.step() {
                     of_command(&step.command, &[], "env", None);
                 }
                 for (index, check) in phase.gate.iter().flat_map(|gate| &gate.checks).enumerate() {
                     if let CheckKind::Run { command, .. } = &check.kind {
                         let at = [PathPart::Key("gate"), PathPart::Item(index)];
-                        of_command(command, &at, "gate.env", Some(&phase.file));
+                        of_command(command, &at, "gate.env", file);
                     }
                 }
                 let own = |found: &str, field, at| {
-                    let (found, file) = (found.to_owned(), Some(phase.file.clone()));
+                    let (found, file) = (found.to_owned(), file.cloned());
                     Use { field, found, at, file, needs_earlier: false }
                 };
                 let is_looked_at = self.known.fuel.spend_on(&phase.instructions);

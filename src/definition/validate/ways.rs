@@ -438,7 +438,7 @@ impl<'a, 'k> Ways<'a, 'k> {
                     let problem = WorkflowProblem::NoEnd { outcome: outcome.name.clone(), workflow };
                     let at = [PathPart::Key("outcomes"), PathPart::Key(&outcome.name)];
                     anchored.push(match entry.as_phase().filter(|_| !outcome.of_entry) {
-                        Some(phase) => Anchored::in_file(&phase.file, problem, &at),
+                        Some(phase) => Anchored::of_phase(phase, problem, &at),
                         None => {
                             let at = [PathPart::Key("phases"), PathPart::Item(index), at[0], at[1]];
                             Anchored::new(self.workflow, problem, &at)

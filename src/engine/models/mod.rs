@@ -7,7 +7,7 @@
 
 pub(super) mod state;
 
-use crate::definition::{Library, ModelSetting, Phase, Stale, choose};
+use crate::definition::{Library, ModelSetting, Stale, choose};
 use crate::run::{Active, PauseReason, Pick, RunState, UsersModel, reason_to_hold};
 use crate::text;
 
@@ -68,20 +68,21 @@ impl ModelKeeper {
         user: &ModelSetting,
         cx: &mut Cx,
     ) -> Option<ModelSetting> {
-        let phase = Active::resolve(state, library)?.phase;
+        let active = Active::resolve(state, library)?;
+        let (phase, own) = (active.phase, active.model());
         let visit = state.progress().visits.get(&state.current_path.key());
         let picked = visit.and_then(|visit| visit.picked);
-        if picked == Some(Pick::Model) || !has_setting(phase) {
+        if picked == Some(Pick::Model) || !own.is_given() {
             return None;
         }
-        let chosen = if phase.model.is_empty() {
+        let chosen = if own.names.is_empty() {
             None
         } else {
             let models = cx.unless_gone(cx.host.models())?;
-            match choose(&phase.model, library.aliases(), &models) {
+            match choose(&own.names, library.aliases(), &models) {
                 Ok(chosen) => Some(chosen),
                 Err(lacks) => {
-                    let told = format!("{} {}", phase.file, phase.model.join(" "));
+                    let told = format!("{} {:?} {}", phase.file, phase.at, own.names.join(" "));
                     if self.is_to_tell(told) {
                         cx.notify(Level::Warning, text::no_model(phase, &lacks, user));
                     }
@@ -89,13 +90,13 @@ impl ModelKeeper {
                 }
             }
         };
-        let level = |own| match picked {
+        let level = |of_name| match picked {
             Some(Pick::Thinking | Pick::Model) => user.thinking,
-            None => phase.thinking.or(own),
+            None => own.thinking.or(of_name),
         };
         match chosen {
             Some(ModelSetting { model, thinking }) => Some(ModelSetting { model, thinking: level(thinking) }),
-            None => phase
+            None => own
                 .thinking
                 .and(level(None))
                 .map(|thinking| ModelSetting { model: user.model.clone(), thinking: Some(thinking) }),
@@ -119,7 +120,7 @@ impl ModelKeeper {
     pub fn is_overtaken(&self, run: &Run) -> bool {
         let Some(state) = run.running() else { return false };
         let is_followed = visit_in_effect(state, run.library()).as_ref() == self.visit();
-        !is_followed && (self.users().is_some() || run.shown().is_some_and(|active| has_setting(active.phase)))
+        !is_followed && (self.users().is_some() || run.shown().is_some_and(|active| active.model().is_given()))
     }
 }
 
@@ -129,7 +130,7 @@ impl Engine {
         if own {
             return Ok(());
         }
-        let active = self.run.active().filter(|active| has_setting(active.phase));
+        let active = self.run.active().filter(|active| active.model().is_given());
         // After an error of the phase's model, or Escape, the user may select another model to go on with.
         let stopped = matches!(self.run.pause_reason(), Some(PauseReason::ModelError | PauseReason::Aborted));
         let is_in_use = stopped || self.keeper.visit().is_some();
@@ -154,9 +155,4 @@ fn visit_in_effect(state: &RunState, library: &Library) -> Option<VisitId> {
     }
     let (task_id, phase) = (state.task_id.clone(), state.current_path.key());
     Some(VisitId { task_id, phase, number: state.visit_number() })
-}
-
-/// Returns true if a phase names a model or a thinking level.
-fn has_setting(phase: &Phase) -> bool {
-    !phase.model.is_empty() || phase.thinking.is_some()
 }

@@ -27,8 +27,8 @@ impl<'a> Unpriced<'a> {
         let Some(phases) = phases.filter(|phases| !phases.is_empty()) else { return found };
         let Some(models) = cx.unless_gone(cx.host.models()) else { return found };
         let current = cx.unless_gone(cx.host.model_setting());
-        for (phase, is_alone) in phases {
-            let chosen = choose(&phase.model, library.aliases(), &models).ok();
+        for (phase, names, is_alone) in phases {
+            let chosen = choose(names, library.aliases(), &models).ok();
             let used = chosen.as_ref().or(current.as_ref()).map(|setting| &setting.model);
             let is_unpriced = |known: &&KnownModel| Some(&known.model) == used && !known.priced;
             let Some(known) = models.iter().find(is_unpriced) else { continue };
@@ -44,9 +44,15 @@ impl<'a> Unpriced<'a> {
     }
 }
 
-/// The phases of a workflow, at any depth, in which an agent works and whose cost is bounded, each with true if no
-/// other measure is bounded. `bound` is the bound of the command line.
-fn phases_with_cost<'a>(workflow: &'a Workflow, bound: &Budget, library: &'a Library) -> Vec<(&'a Phase, bool)> {
+/// A phase, the names of its models, and true if nothing but its cost is bounded.
+type Bounded<'a> = (&'a Phase, &'a [String], bool);
+
+/// Maximum number of nested workflows that are looked at, each once for each model that it may have.
+const MAX_NESTED: usize = 10_000;
+
+/// The phases of a workflow, at any depth, in which an agent works and whose cost is bounded. `bound` is the bound of the
+/// command line.
+fn phases_with_cost<'a>(workflow: &'a Workflow, bound: &Budget, library: &'a Library) -> Vec<Bounded<'a>> {
     let other =
         |budget: &BudgetBounds| Measure::ALL.iter().any(|measure| *measure != Measure::Cost && budget.has(*measure));
     let with = |(cost, others): (bool, bool), budget: &BudgetBounds| {
@@ -57,20 +63,24 @@ fn phases_with_cost<'a>(workflow: &'a Workflow, bound: &Budget, library: &'a Lib
     let outside = (of_bound(|measure| *measure == Measure::Cost), of_bound(|measure| *measure != Measure::Cost));
     let mut found = Vec::new();
     let mut seen = Set::new();
-    let mut ahead = vec![(workflow, outside)];
-    while let Some((workflow, around)) = ahead.pop() {
-        let inside = with(around, &workflow.budget);
-        if !seen.insert((&workflow.key, inside)) {
+    let nearest = |inner: &'a [String], outer: &'a [String]| if inner.is_empty() { outer } else { inner };
+    let mut ahead: Vec<(&Workflow, &[String], &[String], _)> = vec![(workflow, &[], &[], outside)];
+    while let Some((workflow, of_entry, around, budgets)) = ahead.pop().filter(|_| seen.len() < MAX_NESTED) {
+        let inside = with(budgets, &workflow.budget);
+        let outer = nearest(of_entry, nearest(&workflow.model.names, around));
+        if !seen.insert((&workflow.key, outer, inside)) {
             continue;
         }
         for entry in &workflow.phases {
             match &entry.kind {
                 EntryKind::Phase(phase) if phase.is_of_agent() => {
                     let (cost, others) = with(inside, &phase.budget);
-                    found.extend(cost.then_some((&**phase, !others)));
+                    found.extend(cost.then_some((&**phase, nearest(&phase.model.names, outer), !others)));
                 }
                 EntryKind::Phase(_) => {}
-                EntryKind::Workflow { key, .. } => ahead.extend(library.get(key).map(|nested| (nested, inside))),
+                EntryKind::Workflow { key, model, .. } => {
+                    ahead.extend(library.get(key).map(|nested| (nested, &*model.names, outer, inside)));
+                }
             }
         }
     }

@@ -160,6 +160,34 @@ fn a_phase_that_names_no_level_gets_that_of_pi() {
     assert_eq!(session.leave(), "a/user:low");
 }
 
+/// A nested workflow in a workflow, each with fields of its own, and an entry around it.
+#[test]
+fn the_nearest_model_around_a_phase_holds() {
+    for (outer, entry, inner, phase, model) in [
+        ("model: fast", "", "", "", "b/small:medium"),
+        ("model: fast\nthinking: max", "", "", "", "b/small:max"),
+        ("model: fast", "model: strong", "", "", "a/big:high"),
+        ("model: fast", "model: strong", "model: c/x/y:z", "", "a/big:high"),
+        ("model: fast", "", "model: c/x/y:z", "", "c/x/y:z:medium"),
+        ("model: fast", "model: strong", "", "model: c/x/y:z:low", "c/x/y:z:low"),
+        ("model: fast\nthinking: max", "", "", "model: strong", "a/big:high"),
+        ("model: strong", "thinking: minimal", "", "", "a/big:minimal"),
+        ("", "", "", "", "a/user:low"),
+        ("thinking: max", "", "", "", "a/user:max"),
+    ] {
+        let mut session = with(&[""]);
+        let yaml = |lines: &str, phases: &str| format!("{lines}\nphases: [{phases}]\n");
+        let entry = if entry.is_empty() { String::new() } else { format!(", {entry}") };
+        let files = [
+            ("w/workflow.yaml", yaml(outer, &format!("{{ subworkflow: n{entry} }}, a.md"))),
+            ("n/workflow.yaml", yaml(inner, "{ phases: [n.md], maxLoops: 3 }")),
+            ("n/n.md", format!("---\nid: n\n{phase}\n---\nDo it.\n")),
+        ];
+        session.files.global.extend(files.map(|(path, text)| (path.to_owned(), text)));
+        assert_eq!(session.run("w x"), model, "{outer:?} {entry:?} {inner:?} {phase:?}");
+    }
+}
+
 #[test]
 fn a_phase_without_model_and_level_changes_nothing() {
     let mut session = with(&["", ""]);

@@ -64,6 +64,19 @@ fn a_phase_shows_what_its_whitelist_names_and_gives_it_back() {
 }
 
 #[test]
+fn a_pattern_of_a_whitelist_shows_all_tools_that_begin_so() {
+    let mut session = with(only(&["git__*", "none_*", "l*"]));
+    session.files.tools.extend(["git__log", "git__show", "gitea"]);
+    let all = ["read", "bash", "edit", "write", "workflow_step", "git__log", "git__show", "ls"];
+    assert_eq!(session.start(), Some(names(&all)));
+    for (tool, allowed) in [("git__log", true), ("git__later", true), ("ls", true), ("gitea", false), ("grep", false)] {
+        let reply = session.on(Event::ToolCall { name: tool, carries_calls: false }).reply;
+        assert_eq!(matches!(reply, Reply::Block(_)), !allowed, "{tool}: {reply:?}");
+    }
+    assert_eq!(session.advance(), Some(names(&["read", "bash", "edit", "write", "workflow_step"])));
+}
+
+#[test]
 fn the_step_tool_is_shown_wherever_a_run_goes_on_and_given_back() {
     let mut session = with(phase("a"));
     session.show(&["read", "bash"]);
