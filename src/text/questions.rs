@@ -297,7 +297,7 @@ pub(super) fn by_program(first: Title, lines: Vec<String>) -> Question {
         above = Some(format!("{first}\n{}", lines.join("\n")));
         let more = shown.len() - MANY_LINES;
         shown.truncate(MANY_LINES);
-        shown.push(format!("… and {more} more lines: all of them stand above this question"));
+        shown.push(format!("… and {}: all of them stand above this question", counted(more, "more line")));
     }
     Question { title: first.and(&shown.join("\n")), above }
 }
@@ -406,6 +406,9 @@ mod tests {
 
     #[test]
     fn a_program_shows_all_within_bounds() {
+        let lines = |count: usize| by_program(Title::new("Ask", ""), vec![String::new(); count]).title.to_string();
+        assert!(lines(MANY_LINES + 1).ends_with("\n… and 1 more line: all of them stand above this question"));
+        assert!(lines(MANY_LINES + 2).ends_with("\n… and 2 more lines: all of them stand above this question"));
         let same = hostile().into_iter().zip(hostile());
         for (name, text) in same.chain(hostile().into_iter().rev().zip(hostile())) {
             let commands = vec![text.clone(); 300];
@@ -416,7 +419,7 @@ mod tests {
                 let begins = ["This project's gate of \"", "Approve \""];
                 assert!(begins.iter().any(|begin| title.starts_with(begin)), "{title}");
                 assert!(title.lines().count() <= MANY_LINES + 3);
-                assert_eq!(above.is_some(), title.contains(" more lines: all of them stand above"));
+                assert_eq!(above.is_some(), title.contains(": all of them stand above"));
             }
         }
     }
