@@ -11,7 +11,7 @@ use super::{evidence::Evidence, path::PhasePath, stored::MAX_TOOLS, visit::Visit
 
 /// Maximum length of a text in an entry, in bytes. The texts of a run that matter to its rules are shorter.
 const MAX_TEXT: usize = 64 << 10;
-/// Maximum number of records of the work on branches in an entry: 16 groups with the maximum number of branches.
+/// Maximum number of records of the work on branches in an entry: 4 groups with the maximum number of branches.
 const MAX_BRANCHES: usize = 256;
 /// Maximum length of an entry, in bytes of JSON; less than the maximum that is read, because the host may write the
 /// JSON in another form.

@@ -39,7 +39,7 @@ pub fn branch_label(branch: &Branch) -> String {
 
 pub fn branch_prompt(branch: &Branch, workflow: &str) -> String {
     format!(
-        "Work on “{}”, one of several branches of the workflow “{}” that are worked on at the same time. You see nothing of the others. The branch ends when you call workflow_step with action='next' in its last phase.",
+        "Work on “{}”, a branch of the workflow “{}”, in a session of its own: you see nothing of other sessions. The branch ends when you call workflow_step with action='next' in its last phase.",
         branch_name(branch),
         short_name(workflow),
     )

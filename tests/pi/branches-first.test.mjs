@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { branchOf, endsOf, parentEntries, requestsOf, team } from "./harness/branches.mjs";
+import { branchOf, childFiles, endsOf, panel, parentEntries, requestsOf, team } from "./harness/branches.mjs";
 import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
@@ -181,6 +181,35 @@ for (const version of VERSIONS) {
       assert.equal(states(await rpc.entries()).at(-1).active, true);
       assert.deepEqual(rpc.extensionErrors(), []);
       await rpc.close();
+    });
+
+    test("of one entry is an agent in a session of its own, and the run goes on in the conversation", async (t) => {
+      const { model, sandbox } = await stage(t, team(), { globalFiles: panel(["solo"]) });
+      const run = await runPrint({ version, sandbox, prompt: "/workflow panel The task" });
+      assert.deepEqual([run.code, run.stderr], [0, "Workflow The panel: DONE.\n"]);
+      assert.deepEqual(endsOf(parentEntries(sandbox)), { Solo: "done" });
+      assert.ok(
+        requestsOf(model, "Solo")[0].messages.every(({ role }) => role !== "tool"),
+        "a fresh conversation",
+      );
+      assert.ok(toolResults(model.lastRequest()).some((text) => text.includes("Solo did it.")));
+    });
+
+    test("of 64 items works on 16 at a time", LONG, async (t) => {
+      const each = Array.from({ length: 64 }, (_, index) => `i${index}`);
+      let [now, most] = [0, 0];
+      const of = async () => {
+        most = Math.max(most, (now += 1));
+        await new Promise((resolve) => setTimeout(resolve, 300));
+        now -= 1;
+        return undefined;
+      };
+      const scripts = Object.fromEntries(each.map((item) => [item, of]));
+      const { sandbox } = await stage(t, team(scripts), { globalFiles: panel(["solo"], { each, parallel: 16 }) });
+      const run = await runPrint({ version, sandbox, prompt: "/workflow panel The task", timeoutMs: 300_000 });
+      assert.deepEqual([run.code, run.stderr], [0, "Workflow The panel: DONE.\n"]);
+      assert.equal(childFiles(sandbox).length, each.length);
+      assert.ok(most > 4 && most <= 16, String(most));
     });
 
     test("that comes first is paused, killed and resumed", LONG, async (t) => {

@@ -111,7 +111,7 @@ function handingOver(answer, hasOutputs = false) {
 function withBranches(own, withIssues = []) {
   return (/** @type {import("./harness/scripted-model.mjs").ChatRequest} */ request) => {
     const branch = userTexts(request)
-      .map((text) => /^Work on “([^”]+)”, one of several branches/.exec(text)?.[1])
+      .map((text) => /^Work on “([^”]+)”, a branch of the workflow/.exec(text)?.[1])
       .find(Boolean);
     if (branch === undefined) return own(request);
     if (request.messages.at(-1)?.role === "tool") return { text: "My review is done." };

@@ -6,7 +6,6 @@ use super::description::{Description, error};
 pub enum ParallelProblem {
     TooManyBranches { limit: usize, found: usize },
     UnboundedList { name: String, limit: usize, found: String },
-    OneBranch,
     NeedsEach { field: &'static str },
     Nested { inner: String },
     Conversation { phase: String },
@@ -56,8 +55,6 @@ impl ParallelProblem {
                 "`each`: expected a list of at most {limit} items in a parallel group, found `{name}`, which is {found}"
             ))
             .help(format!("give the list a `max`, as in `{{ type: list, max: {limit} }}`")),
-            Self::OneBranch => error("a parallel group with one entry and without `each` has one branch only")
-                .help("add the other branches to `phases`, or `each` for a branch for each item"),
             Self::NeedsEach { field } => {
                 error(format!("`{field}` of a parallel group needs `each`: its entries do not lead to each other"))
                     .marking(field)

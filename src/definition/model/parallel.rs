@@ -4,7 +4,7 @@
 /// agent works on each branch.
 #[derive(Debug, Clone, PartialEq, Hash)]
 pub struct Parallel {
-    /// The number of branches that run at a time, from 1 to [`Parallel::MAX`]. Default: [`Parallel::AT_ONCE`].
+    /// The number of branches that run at a time, from 1 to [`Parallel::MOST_AT_ONCE`]. Default: [`Parallel::AT_ONCE`].
     pub at_once: u32,
     /// The number of branches that must come to their end.
     pub need: Need,
@@ -31,7 +31,9 @@ pub enum Decide {
 
 impl Parallel {
     /// Maximum number of branches.
-    pub const MAX: usize = 16;
+    pub const MAX: usize = 64;
+    /// Maximum number of branches that run at a time.
+    pub const MOST_AT_ONCE: usize = 16;
     /// Default number of branches that run at a time.
     pub const AT_ONCE: u32 = 4;
     /// The symbol of parallel groups in the status line.

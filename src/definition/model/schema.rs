@@ -308,7 +308,7 @@ table! {
         "each": Kind::Items => "the group is gone through once",
         /// The entries of the group are branches, or with `each` its items: agents work on them at the same time.
         /// `true` allows 4 agents at a time, a number that many.
-        "parallel": Kind::AtOnce(Parallel::MAX as u32) => "false",
+        "parallel": Kind::AtOnce(Parallel::MOST_AT_ONCE as u32) => "false",
         /// The outcome of a parallel group: the first of these outcomes with which a branch ends, or with `majority`
         /// the outcome of more than half of the branches.
         "decide": Kind::WordOrNames(&[Decide::MAJORITY]) => "the group has no outcome",

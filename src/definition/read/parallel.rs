@@ -14,10 +14,10 @@ pub(crate) fn read(fields: &mut Fields) -> Option<Parallel> {
         None | Some(Yaml::Null) => None,
         Some(Yaml::Bool(true)) => Some(Parallel::AT_ONCE),
         Some(Yaml::Bool(false)) => None,
-        Some(value) => match count(value) {
+        Some(value) => match count(value, Parallel::MOST_AT_ONCE) {
             Some(number) => Some(number),
             None => {
-                let expected = format!("`true` or a number from 1 to {}", Parallel::MAX);
+                let expected = format!("`true` or a number from 1 to {}", Parallel::MOST_AT_ONCE);
                 bad(fields, "parallel", expected, Some(value));
                 return None;
             }
@@ -30,7 +30,7 @@ pub(crate) fn read(fields: &mut Fields) -> Option<Parallel> {
     let need = match tree.root.get("need") {
         None | Some(Yaml::Null) => Some(None),
         Some(Yaml::String(word)) if word == "all" => Some(Some(Need::All)),
-        Some(value) => match count(value) {
+        Some(value) => match count(value, Parallel::MAX) {
             Some(number) => Some(Some(Need::AtLeast(number))),
             None => {
                 let expected = format!("`all` or a number from 1 to {}", Parallel::MAX);
@@ -88,14 +88,12 @@ fn decide(fields: &mut Fields, value: &Yaml) -> Option<Decide> {
     names.map(Decide::First)
 }
 
-/// Returns a whole number of branches.
-fn count(value: &Yaml) -> Option<u32> {
+/// Returns a whole number of branches, from 1 to `most`.
+fn count(value: &Yaml, most: usize) -> Option<u32> {
     match value {
         #[allow(clippy::cast_precision_loss, reason = "it is small")]
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
-        Yaml::Number(number) if number.fract() == 0.0 && (1.0..=Parallel::MAX as f64).contains(number) => {
-            Some(*number as u32)
-        }
+        Yaml::Number(number) if number.fract() == 0.0 && (1.0..=most as f64).contains(number) => Some(*number as u32),
         _ => None,
     }
 }

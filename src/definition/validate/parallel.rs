@@ -89,9 +89,6 @@ impl<'a> Errors<'a, '_> {
         let most = match &self.group.each {
             None => {
                 let found = self.group.phases.len();
-                if found == 1 {
-                    self.report(ParallelProblem::OneBranch, &[PathPart::Name("parallel")]);
-                }
                 if found > limit {
                     let problem = ParallelProblem::TooManyBranches { limit, found };
                     self.report(problem, &[PathPart::Key("phases")]);
@@ -119,7 +116,7 @@ impl<'a> Errors<'a, '_> {
             },
         };
         // A number above the limit is already reported.
-        let most = most.filter(|most| (2..=limit).contains(most) || self.group.each.is_some());
+        let most = most.filter(|most| (1..=limit).contains(most) || self.group.each.is_some());
         if let (Need::AtLeast(need), Some(most)) = (parallel.need, most.filter(|most| *most <= limit))
             && need as usize > most
         {

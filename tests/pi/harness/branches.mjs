@@ -44,7 +44,7 @@ export function panel(branches, group = {}, fields = {}) {
 export function branchOf(request) {
   const prompts = request.messages.filter(({ role }) => role === "user").map(messageText);
   return prompts
-    .map((text) => /Work on “([^”]+)”, one of several branches/.exec(text)?.[1])
+    .map((text) => /Work on “([^”]+)”, a branch of the workflow/.exec(text)?.[1])
     .find((name) => name !== undefined);
 }
 
