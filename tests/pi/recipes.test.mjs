@@ -55,7 +55,7 @@ const SHOWN = {
   "A list of tasks": /Do task 2 of 2, and no other: Read the greeting once more/,
   "Several reviewers at once": /"end":\{[^}]*"clean"[^]*"end":\{[^}]*"clean"/,
   "A question to the user": /"verdict"[^]*"go"/,
-  "A loop with a bound": /"tests"[^]*"ok"/,
+  "Until a command succeeds": /"tests"[^]*"ok"/,
   "Values for commands": /"api"/,
   CI: /✓ npm run lint: exit status 0/,
 };

@@ -266,7 +266,7 @@ table! {
         "run": Kind::Text => "",
         /// A question to the user, with the variables of the text of a phase. The answer is one of the `outcomes`. An
         /// outcome can be a mapping: `to` is its target, `label` its words for the user; with `text: required` or
-        /// `text: optional` the user gives a text too.
+        /// `text: optional` the user gives a text too. `max` and `then` are as in other outcomes.
         "ask": Kind::Text => "",
         /// The name of the entry, for targets, conditions and texts. Under several ids one phase file or workflow can
         /// be listed several times.
@@ -274,14 +274,15 @@ table! {
         /// The name of the entry for users.
         "label": Kind::Text => "the name of the phase or of the nested workflow",
         /// Conditions: the run passes over the entry unless all hold when the run arrives. `input.NAME`,
-        /// `output.ID.NAME` or `outcome.ID` with a value, or a list of values. `ID` is the id of an earlier phase; of
-        /// an outcome also the key of an earlier nested workflow.
+        /// `output.ID.NAME` or `outcome.ID` with a value, or a list of values. `ID` is the id of an earlier phase or
+        /// step; of an outcome also that of a question or a group, or the key of an earlier nested workflow.
         "when": Kind::Conditions => "none",
         /// Values of the inputs of the nested workflow: a value itself, `input.NAME` for an input of this workflow, or
         /// `output.ID.NAME` for an output of an earlier phase.
         "with": Kind::Values => "none",
         /// Targets of the outcomes of the phase, in place of the targets in its file, or of the outcomes of the nested
-        /// workflow or group: `next`, `loop`, `done`, `stop` or the `id` of an entry.
+        /// workflow or group: `next`, `loop`, `done`, `stop` or the `id` of an entry. In the place of a target a
+        /// mapping: `to`, and `max` with `then`.
         "outcomes": Kind::Outcomes => "of a phase the targets in its file; after a nested workflow the next entry follows",
         /// The model of the phase, in place of that of its file, or of all phases of the nested workflow or group that have
         /// none, in place of that of its `workflow.yaml`.

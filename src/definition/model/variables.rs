@@ -112,12 +112,15 @@ pub const MEANINGS: [(&str, &str); 29] = [
 pub const NAMED: [(&str, &str); 4] = [
     (
         "summary.ID",
-        "the summary of the phase with this id, or the newest of the nested workflow with this key, or `(none)`",
+        "the summary of the phase, step or question with this id, or the newest of the nested workflow with this key or the group with this id, or `(none)`",
     ),
     (
         "input.NAME",
         "the value of the input: in the text of a phase, of the workflow that lists it; in other templates, of the workflow that was started",
     ),
-    ("output.ID.NAME", "the output of the phase with this id, of a list numbered lines, or `(none)`"),
-    ("outcome.ID", "the outcome of the phase with this id, or of the nested workflow with this key, or `(none)`"),
+    ("output.ID.NAME", "the output of the phase or step with this id, of a list numbered lines, or `(none)`"),
+    (
+        "outcome.ID",
+        "the outcome of the phase, step, question or group with this id, or of the nested workflow with this key, or `(none)`",
+    ),
 ];

@@ -341,7 +341,8 @@ fields! {
         results: Results = field("results", Kind::WordOrNames(&Results::WORDS), Results::WORDS[0]),
         /// The ways in which the phase can be left, and where each leads: `next`, `loop` (to the first entry), `done`
         /// (to the end of the workflow), `stop` (to the end of the whole run, as stopped), or the `id` of an entry of
-        /// the workflow. The agent names the outcome when it calls `next`.
+        /// the workflow. In the place of a target a mapping: `to`, and `max` with `then`. The agent names the outcome
+        /// when it calls `next`.
         outcomes: Vec<Outcome> = field("outcomes", Kind::Outcomes, "none"),
         /// Values that the agent gives when it calls `next`, by name. In texts `{output.ID.NAME}`, in `when` and `with`
         /// `output.ID.NAME`.
