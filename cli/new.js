@@ -3,7 +3,45 @@ import { lstatSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writ
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { Failure, quoted } from "./words.js";
+import { plainText } from "#sandbox";
+
+import { line } from "./headless/questions.js";
+import { openWorkflows } from "./workflows.js";
+import { Failure, inWords, quoted } from "./words.js";
+
+/**
+ * Returns the files of a new workflow, and the place where it is written.
+ * @param {string} name
+ * @param {string[]} places where it can be written
+ * @param {string[]} [answers] to the questions about it; if absent, the user of the terminal is asked
+ */
+export async function newWorkflow(name, places, answers) {
+  const workflows = openWorkflows([]);
+  const given = [...(answers ?? [])];
+  for (;;) {
+    let step;
+    try {
+      step = workflows.skeleton(name, places, given);
+    } catch (error) {
+      // Without an answer the name is refused.
+      if (answers || given.length === 0) throw error;
+      process.stderr.write(`${plainText(inWords(error))}\n\n`);
+      given.pop();
+      continue;
+    }
+    if (step.tag === "done")
+      return { files: [{ path: "workflow.yaml", text: step.val.text }], place: places[step.val.place] };
+    given.push(await answerTo(step.val));
+  }
+}
+
+/** @param {{ title: string, options: string[] }} question */
+async function answerTo({ title, options }) {
+  const listed = options.map((option, index) => `  ${index + 1}  ${option}`);
+  const answer = await line([title, ...listed, "> "].join("\n"), new AbortController().signal);
+  if (answer === undefined) throw new Failure("No workflow is written.");
+  return /^\s*\d+\s*$/.test(answer) ? (options[Number(answer) - 1] ?? answer) : answer;
+}
 
 /** The folder of the examples of this package. */
 const EXAMPLES = fileURLToPath(new URL("../workflows-examples", import.meta.url));

@@ -14,7 +14,7 @@ import { gitFoldersOf, plainText } from "#sandbox";
 import { compare } from "./compare/compare.js";
 import { FORMATS } from "./formats.js";
 import { runWorkflow } from "./headless/run.js";
-import { evalFiles, exampleFiles, writeNew } from "./new.js";
+import { evalFiles, exampleFiles, newWorkflow, writeNew } from "./new.js";
 import { packageFiles, shortName } from "./new-package.js";
 import { agentDir, isInPackage, isProject, placesOf } from "./places.js";
 import { cleanRuns } from "./runs/clean.js";
@@ -106,6 +106,10 @@ const OPTIONS = {
   global: flag("writes to ~/.pi/agent/workflows/NAME"),
   package: flag("writes a pi package; NAME may be @SCOPE/NAME"),
   from: text("EXAMPLE", "copies an example of this package, such as bugfix, and what it shares"),
+  description: text("TEXT", "what the workflow is for"),
+  phases: text("A,B", "the names of the phases; default: Plan, Do"),
+  gate: text("COMMAND", "the command that must pass at the end of the last phase"),
+  writes: text("WHEN", "when it may change files: later (not in the first phase; the default), always, or never"),
   workflow: text("NAME", "those of the workflow with this key or command name"),
   since: text("TIME", "runs that started since then: 30m, 12h, 7d, 4w ago, or a date as 2026-01-31"),
   clean: text(
@@ -186,8 +190,8 @@ const COMMANDS = {
   },
   new: {
     form: "NAME",
-    does: "writes a new workflow that runs, to .pi/workflows/NAME; with --package a new pi package with it, to NAME; with --from a copy of an example; with --evals a folder of two tasks for compare, to NAME",
-    options: "dir global package from evals",
+    does: "writes a new workflow that runs, to .pi/workflows/NAME, and asks for its parts in a terminal if there are no options; with --package a new pi package with it, to NAME; with --from a copy of an example; with --evals a folder of two tasks for compare, to NAME",
+    options: "description phases gate writes dir global package from evals",
     run: create,
   },
   runs: {
@@ -287,11 +291,17 @@ async function list(_, { dir }) {
   return { ...result, problems: [...(result.problems ?? []), ...(isOutside ? [outside] : [])] };
 }
 
+/** The options of `new` with the answers about a new workflow, in the order of the questions. */
+const ANSWERS = /** @type {const} */ (["description", "phases", "gate", "writes"]);
+
 /** The options of `new` that exclude each other. */
-const APART = ["evals global", "evals package", "evals from", "dir global", "package global", "package from"];
+const APART = [
+  ...["evals global", "evals package", "evals from", "dir global", "package global", "package from"],
+  ...ANSWERS.flatMap((answer) => [`${answer} from`, `${answer} evals`]),
+];
 
 /** @type {Command["run"]} */
-function create([name], options) {
+async function create([name], options) {
   for (const pair of APART) {
     const [one, other] = /** @type {(keyof Options)[]} */ (pair.split(" "));
     if (options[one] !== undefined && options[other] !== undefined)
@@ -305,19 +315,27 @@ function create([name], options) {
     const command = `pi-workflows compare NAME none --tasks ${folder} --repeat 5`;
     return written(folder, evalFiles(), `Change these, and compare workflows with "${command}".`);
   }
+  const answers = ANSWERS.map((option) => options[option] ?? "");
   if (isPackage) {
     const short = shortName(name);
     const folder = join(dir ?? ".", short);
     const install = `install them with "pi install ${isAbsolute(folder) ? folder : `./${folder}`}", `;
-    const files = packageFiles(name, openWorkflows([]).skeleton(short));
-    return written(folder, files, next(short, ` --dir ${folder}`, install));
+    const { files } = await newWorkflow(short, [folder], answers);
+    return written(folder, packageFiles(name, files), next(short, ` --dir ${folder}`, install));
   }
-  const skeleton = openWorkflows([]).skeleton(name);
-  const folder = dir ?? (global ? join(agentDir(), "workflows") : join(".pi", "workflows"));
-  const { files, shared } = from === undefined ? { files: skeleton, shared: [] } : exampleFiles(from, name);
+  const own = join(agentDir(), "workflows");
+  const folder = dir ?? (global ? own : join(".pi", "workflows"));
+  const { stdin, stdout, stderr } = process;
+  const asks = Object.keys(options).length === 0 && [stdin, stdout, stderr].every(({ isTTY }) => isTTY);
+  const places = (asks ? [folder, own] : [folder]).map((folder) => join(folder, name));
+  // Nobody is asked in vain.
+  const free = asks ? places.filter((place) => !existsSync(place)) : places;
+  if (free.length === 0) throw new Failure(`${places[0]} is there already.`);
+  const { files: ofAnswers, place } = await newWorkflow(name, free, asks ? undefined : answers);
+  const { files, shared } = from === undefined ? { files: ofAnswers, shared: [] } : exampleFiles(from, name);
   const ofShared = join(folder, "_shared");
   const more = shared.length > 0 && !existsSync(ofShared) ? { [ofShared]: shared } : {};
-  return written(join(folder, name), files, next(name), more);
+  return written(place, files, next(name), more);
 }
 
 /**

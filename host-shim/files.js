@@ -1,10 +1,22 @@
-// The `pi:extension/files` interface: read-only access to the files that the manifest grants, and to no other file.
-import { closeSync, constants, lstatSync, opendirSync, realpathSync, statSync } from "node:fs";
+// The `pi:extension/files` interface: the files that the manifest grants, and no other file. They can be read, and
+// nothing that exists can be changed.
+import {
+  closeSync,
+  constants,
+  lstatSync,
+  mkdirSync,
+  opendirSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { homedir } from "node:os";
-import { join, relative, sep } from "node:path";
+import { dirname, join, relative, sep } from "node:path";
 
-import { isBelow, namesLike, untrusted } from "#sandbox";
+import { isBelow, messageOf, namesLike, untrusted } from "#sandbox";
 
+import { NOT_GRANTED } from "./calls.js";
 import { json } from "./json.js";
 import { Snapshot } from "./snapshot.js";
 
@@ -24,6 +36,7 @@ import { Snapshot } from "./snapshot.js";
  * @property {"agent" | "project" | "cwd"} base
  * @property {string} path
  * @property {false} [listed] omits it from `roots`
+ * @property {true} [creates] folders can be created in it, each with a file
  */
 
 /**
@@ -71,6 +84,7 @@ export function fileImports(grants, bases, packages = () => []) {
     anywhere: grant.base === "agent",
     granted: () => granted(grant),
     listed: grant.listed !== false,
+    creates: grant.creates === true,
   }));
   if (ofPackages.length === 0) return filesBelow(roots, bases.cwd);
   return filesBelow(roots, bases.cwd, () => packageRoots(ofPackages, packages()));
@@ -116,6 +130,7 @@ export function fieldOf(value, keys) {
  * @property {boolean} [anywhere] true if links in it may lead anywhere, except links in place of its own files
  * @property {() => boolean} granted returns true if the folder may be read now
  * @property {boolean} listed true if `roots` includes it
+ * @property {boolean} [creates] true if folders can be created in it
  * @property {import("./interface.js").InstalledPackage} [installed] the package whose folder it is
  */
 
@@ -234,6 +249,31 @@ export function filesBelow(fixed, cwd, more = () => []) {
       });
     });
 
+  /**
+   * Creates a folder with a file in a root. In the project no link is followed; a link of the user's own that is the
+   * root itself leads anywhere.
+   * @param {string} name of the root
+   * @param {string} directory
+   * @param {string} file
+   * @param {string} text
+   */
+  const create = (name, directory, file, text) => {
+    const folder = folders.find((folder) => folder.name === name);
+    if (!folder?.granted()) throw fileError({ tag: "no-such-root" });
+    if (!folder.creates) throw fileError({ tag: "failed", val: NOT_GRANTED });
+    if (![directory, file].every((part) => isPlainPart(part) && !part.includes("/")))
+      throw fileError({ tag: "outside-root" });
+    const at = folder.path();
+    const isThere = statSync(at, { throwIfNoEntry: false }) !== undefined;
+    const around = folder.within?.() ?? dirname(at);
+    const from = folder.within || !isThere ? realpathSync.native(around) : realpathSync.native(at);
+    const way = isThere ? relative(from, realRoot(folder, at)) : relative(around, at);
+    const shown = { shown: display(isThere && !folder.within ? at : around, cwd()) };
+    if (!isThere) untrusted.makeFolder(from, way, 0o777, shown);
+    untrusted.inFolder(from, way, (root) => newFolder(root, directory, file, text), shown);
+    return display(join(at, directory, file), cwd());
+  };
+
   /** The paths of the folders. `roots` returns paths for users, which may be the same for different folders. */
   const places = () => attempt(() => fixed.map((folder) => (folder.granted() ? folder.path() : "")));
 
@@ -253,12 +293,38 @@ export function filesBelow(fixed, cwd, more = () => []) {
         throw error;
       }
     },
+    create: (name, directory, file, text) => {
+      try {
+        return create(name, directory, file, text);
+      } catch (error) {
+        throw error instanceof Error ? fileError({ tag: "failed", val: messageOf(error) }) : error;
+      }
+    },
     startSnapshot: () => {
       snapshot = new Snapshot();
     },
     finishSnapshot: () => snapshot?.finish(),
     unchanged: () => snapshot?.isUnchanged() === true,
   };
+}
+
+/**
+ * Creates a folder with a file in a folder, or nothing.
+ * @param {import("#sandbox").Place} root
+ * @param {string} name
+ * @param {string} file
+ * @param {string} text
+ */
+function newFolder(root, name, file, text) {
+  untrusted.worded(join(root.path, name), () => mkdirSync(root.at(name)));
+  try {
+    root.inside(name, (folder) =>
+      untrusted.worded(join(folder.path, file), () => writeFileSync(folder.at(file), text, { flag: "wx" })),
+    );
+  } catch (error) {
+    rmSync(root.at(name), { recursive: true, force: true });
+    throw error;
+  }
 }
 
 /** A buffer for the content of a file: the component copies it immediately. */

@@ -715,8 +715,9 @@ fn the_argument_of_the_command_is_completed() {
     let panel = (":panel", ":panel", Some("Show the phases above the editor, or not"));
     let limits = (":limits", ":limits", Some("Show your limits; off and on for this session"));
     let check = (":check", ":check", Some("Show what is wrong in the workflow files"));
+    let new = (":new", ":new", Some("Write a new workflow of this name"));
     for (prefix, proposals) in [
-        ("", &[two, four, graph, report, panel, limits, check][..]),
+        ("", &[two, four, graph, report, panel, limits, check, new][..]),
         ("two ", &[]),
         ("t", &[two]),
         ("four", &[]),

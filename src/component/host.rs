@@ -335,6 +335,18 @@ impl Host for Files {
         }
     }
 
+    fn is_trusted(&self) -> Result<bool, Stale> {
+        Ok(known(context::is_project_trusted())?.unwrap_or_default())
+    }
+
+    fn write_workflow(&self, root: &str, key: &str, text: &str) -> Result<Result<String, String>, Stale> {
+        match files::create(root, key, "workflow.yaml", text).map_err(ReadError::from) {
+            Ok(path) => Ok(Ok(path)),
+            Err(ReadError::Stale) => Err(Stale),
+            Err(ReadError::File(error)) => Ok(Err(error.to_string())),
+        }
+    }
+
     fn start_snapshot(&self) {
         files::start_snapshot();
     }

@@ -7,7 +7,7 @@ use crate::definition::{
     Diagnostic, Library, OwnLimits, Phase, Severity, Stale, Surroundings, Workflow, WorkflowFiles,
 };
 use crate::definition::{Measure, PlainFile, read_plain};
-use crate::definition::{is_within, nearest, skeleton, writes_path};
+use crate::definition::{Skeleton, is_within, nearest, skeleton, writes_path};
 use crate::engine::bound;
 use crate::engine::{Given, Host, May, may, run_through};
 use crate::run::{self, Broken, PauseReason, Restored, RunState};
@@ -98,9 +98,13 @@ impl wit::Guest for Component {
         may(None, &tool, argument.as_deref(), &Files).map(Into::into).map_err(words)
     }
 
-    fn skeleton(name: String) -> Result<Vec<wit::NewFile>, String> {
-        let files = skeleton(&name)?;
-        Ok(files.into_iter().map(|(path, text)| wit::NewFile { path: path.into(), text }).collect())
+    fn skeleton(name: String, places: Vec<String>, answers: Vec<String>) -> Result<wit::SkeletonStep, String> {
+        Ok(match skeleton(&name, &places, &answers)? {
+            Skeleton::Ask { title, options } => wit::SkeletonStep::Ask(wit::Question { title: title.into(), options }),
+            Skeleton::Done { text, place } => {
+                wit::SkeletonStep::Done(wit::NewFile { text, place: u32::try_from(place).unwrap_or_default() })
+            }
+        })
     }
 
     fn definition(name: String) -> Result<String, String> {

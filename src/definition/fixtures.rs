@@ -68,7 +68,9 @@ pub struct Files {
     pub run_dirs: RefCell<Vec<(String, Option<String>)>>,
     /// The files that were written in folders of runs: the run and the name, and the text.
     pub run_files: RefCell<Vec<(String, String)>>,
-    /// The reason why files in folders of runs cannot be written.
+    /// The workflows that were written: the root and the key, and the text.
+    pub written: RefCell<Vec<(String, String)>>,
+    /// The reason why files in folders of runs, and workflows, cannot be written.
     pub no_run_file: Option<String>,
     /// The entries with whole tasks.
     pub tasks: Vec<String>,

@@ -45,5 +45,5 @@ pub(crate) use model::{is_blank, is_glob, is_space, trim};
 pub use read::plain::{PlainFile, read as read_plain};
 pub use read::profiles::defined_profiles;
 pub use read::rule_place::rule_place;
-pub use skeleton::skeleton;
+pub use skeleton::{Skeleton, skeleton};
 pub use user_file::{FileOf, Found, UserContent};

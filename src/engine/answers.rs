@@ -10,6 +10,7 @@ use super::context::Cx;
 use super::effect::Reply;
 use super::event::Answer;
 use super::gate::state::Requester;
+use super::new_workflow;
 use super::state::{Agent, Engine, Place, Run, Waiter};
 use super::step_tool::{RUN_ENDED, result};
 
@@ -57,6 +58,11 @@ impl Engine {
                 }
             },
             Then::Start(asked) => self.start_answered(asked, answer, cx),
+            Then::New(new) => {
+                let reply = new_workflow::answered(new, answer, &mut self.run, &mut self.pending, cx);
+                self.agent.wait_after_dialog(!self.pending.is_empty(), &self.run, cx);
+                reply
+            }
             Then::Status => {
                 let files = answer.project_state().unwrap_or_else(|| Err("it was interrupted".to_owned()));
                 self.show_status_with(Some(&files), cx);

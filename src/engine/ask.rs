@@ -9,6 +9,7 @@ use super::effect::{Effect, Reply, Request};
 use super::entries::state::{EntryAsked, OpenEntry};
 use super::event::Answer;
 use super::gate::state::{GateAsked, OpenGate};
+use super::new_workflow::state::NewWorkflow;
 use super::start::state::StartAsked;
 use super::state::Waiter;
 use crate::run::{PauseReason, Seal};
@@ -41,6 +42,8 @@ pub enum Then {
     Entry(Box<OpenEntry>, EntryAsked),
     /// A run starts, or another question follows.
     Start(StartAsked),
+    /// Another question about a new workflow follows, or it is written.
+    New(NewWorkflow),
     /// The status is shown with the state of the project's files.
     Status,
     /// The agent cancels the run, if the user says yes.

@@ -18,6 +18,17 @@ pub trait Host: WorkflowFiles {
         Ok(None)
     }
 
+    /// Returns true if pi trusts the project.
+    fn is_trusted(&self) -> Result<bool, Stale> {
+        Ok(false)
+    }
+
+    /// Writes the `workflow.yaml` of a new workflow with this key in a root, and returns its path, for the user. The inner
+    /// error is the reason, for the user; nothing that exists is changed.
+    fn write_workflow(&self, _root: &str, _key: &str, _text: &str) -> Result<Result<String, String>, Stale> {
+        Ok(Err("this host writes none".to_owned()))
+    }
+
     /// Starts to record a snapshot of all reads and their results, in place of an earlier snapshot.
     fn start_snapshot(&self) {}
 
@@ -129,6 +140,15 @@ mod tests {
         fn untrusted(&self) -> Result<Option<String>, Stale> {
             let is_withheld = self.untrusted && !self.project.is_empty();
             Ok(is_withheld.then(|| ".pi/workflows".to_owned()))
+        }
+
+        fn is_trusted(&self) -> Result<bool, Stale> {
+            Ok(!self.untrusted)
+        }
+
+        fn write_workflow(&self, root: &str, key: &str, text: &str) -> Result<Result<String, String>, Stale> {
+            self.written.borrow_mut().push((format!("{root}/{key}"), text.to_owned()));
+            Ok(self.no_run_file.clone().map_or_else(|| Ok(format!("~/{root}/{key}/workflow.yaml")), Err))
         }
 
         fn start_snapshot(&self) {

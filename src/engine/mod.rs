@@ -31,6 +31,7 @@ mod long_task;
 mod may;
 mod models;
 mod moved;
+mod new_workflow;
 mod repetition;
 mod run_dir;
 mod run_through;

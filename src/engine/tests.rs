@@ -742,7 +742,7 @@ fn a_paused_run_can_be_moved_and_resumed() {
     assert!(matches!(effects[1], Effect::SendUserMessage(_)));
     let not_paused = notice(Level::Info, "The workflow is not paused.");
     assert_eq!(session.resume("").effects, not_paused);
-    let unknown = "Unknown control: \":fly\". There are :status, :pause, :resume, :answer, :next, :back, :skip, :stop, :retry, :cancel, :graph, :report, :panel, :limits, :check";
+    let unknown = "Unknown control: \":fly\". There are :status, :pause, :resume, :answer, :next, :back, :skip, :stop, :retry, :cancel, :graph, :report, :panel, :limits, :check, :new";
     assert_eq!(session.command("workflow", ":fly").effects, notice(Level::Error, unknown));
     let unknown = unknown.replace(":fly\".", ":stauts\". Did you mean :status?");
     assert_eq!(session.command("workflow", ":stauts").effects, notice(Level::Error, &unknown));
@@ -930,13 +930,19 @@ fn completions_offer_what_can_be_started() {
     assert_eq!(values(&mut session, "b"), ["bugfix", "build"]);
     assert_eq!(values(&mut session, "bugfix x"), [""; 0]);
     session.files.global.remove("build/workflow.yaml");
-    assert_eq!(values(&mut session, ""), ["bugfix", "rpir", ":graph", ":report", ":panel", ":limits", ":check"]);
+    assert_eq!(
+        values(&mut session, ""),
+        ["bugfix", "rpir", ":graph", ":report", ":panel", ":limits", ":check", ":new"]
+    );
     assert_eq!(values(&mut session, "b"), ["bugfix"]);
-    assert_eq!(values(&mut session, ":"), [":graph", ":report", ":panel", ":limits", ":check"]);
+    assert_eq!(values(&mut session, ":"), [":graph", ":report", ":panel", ":limits", ":check", ":new"]);
     let _ = session.command("workflow", "bugfix x");
     assert_eq!(
         values(&mut session, ":"),
-        [":status", ":pause", ":next", ":back", ":skip", ":cancel", ":graph", ":report", ":panel", ":limits", ":check"]
+        [
+            ":status", ":pause", ":next", ":back", ":skip", ":cancel", ":graph", ":report", ":panel", ":limits",
+            ":check", ":new"
+        ]
     );
     let _ = session.command("workflow", ":pause");
     assert_eq!(values(&mut session, ":r"), [":resume", ":report"]);
@@ -1055,6 +1061,7 @@ mod limits;
 mod may;
 mod models;
 mod moved;
+mod new_workflow;
 mod outputs;
 mod packages;
 mod replacement;

@@ -677,8 +677,8 @@ test("new writes a workflow that checks clean and runs through", (t) => {
   const { project, home, run } = place(t, {});
   assert.equal(run(["new", "ship-it"]).status, 0);
   const yaml = join(project, ".pi/workflows/ship-it/workflow.yaml");
-  assert.equal(run(["list"]).stdout, "ship-it  Ship It: Plan first, then do it.  .pi/workflows/ship-it\n");
-  assert.deepEqual(run(["check"]), { status: 0, stdout: "1 workflow, no errors.\n", stderr: "" });
+  assert.equal(run(["list"]).stdout, "ship-it  Ship It: Plan, then Do  .pi/workflows/ship-it\n");
+  assert.deepEqual(run(["check", "--strict"]), { status: 0, stdout: "1 workflow, no errors.\n", stderr: "" });
   assert.equal(run(["run-through", "ship-it"]).status, 0);
   writeFileSync(yaml, "mine");
   assert.deepEqual(run(["new", "ship-it"]), {
@@ -692,16 +692,46 @@ test("new writes a workflow that checks clean and runs through", (t) => {
   assert.ok(existsSync(join(home, ".pi/agent/workflows/mine/workflow.yaml")));
 });
 
+test("new takes the answers as options, and quotes them", (t) => {
+  const { project, run } = place(t, {});
+  const said = 'Ship: "it" # \\ {all}';
+  const options = ["--description", said, "--phases", "Look, Write the tests,É", "--gate", said, "--writes", "never"];
+  assert.equal(run(["new", "ship", ...options]).status, 0);
+  const yaml = readFileSync(join(project, ".pi/workflows/ship/workflow.yaml"), "utf8");
+  const quoted = JSON.stringify(said);
+  for (const line of [
+    `description: ${quoted}\nwrite: [] # `,
+    "\n  - id: look\n    prompt: |\n      Look: {description}\n",
+    "\n  - id: write-the-tests\n    label: Write the tests\n",
+    `\n  - id: "é"\n    gate:\n      - run: ${quoted}\n`,
+  ])
+    assert.ok(yaml.includes(line), yaml);
+  assert.deepEqual(run(["check", "--strict"]), { status: 0, stdout: "1 workflow, no errors.\n", stderr: "" });
+  assert.equal(run(["run-through", "ship"]).status, 0);
+  for (const [more, why] of variants(
+    /** @type {[string[], RegExp][]} */ ([
+      [["--phases", "Plan {x}"], /^That cannot stand in the file: .*\{x\}/],
+      [["--writes", "perhaps"], /^"perhaps" is none of: later/],
+      [["--writes", "later", "--phases", "One"], /^"later" is none of: always/],
+      [["--phases", "x,".repeat(51)], /^A new workflow has at most 50 phases, not 51\./],
+      [["--description", "x".repeat(1001)], /^An answer has at most 1000 characters\./],
+      [["--gate", "true", "--from", "quick"], /^new takes --gate or --from, not both\./],
+      [["--phases", "A", "--evals"], /^new takes --phases or --evals, not both\./],
+    ]),
+    3,
+  )) {
+    const refused = run(["new", "other", ...more]);
+    assert.equal(refused.status, 2);
+    assert.match(refused.stderr, why);
+  }
+  assert.deepEqual(readdirSync(join(project, ".pi/workflows")), ["ship"]);
+});
+
 test("new --package writes a package that checks clean, runs through and passes its own test", (t) => {
   const { run, project, root } = place(t, {});
   const { status, stdout } = run(["new", "--package", "@acme/ship-it"]);
   assert.equal(status, 0);
-  const files = [
-    "package.json",
-    "README.md",
-    "test/workflows.test.js",
-    ...["workflow.yaml", "plan.md", "do.md"].map((name) => `workflows/ship-it/${name}`),
-  ];
+  const files = ["package.json", "README.md", "test/workflows.test.js", "workflows/ship-it/workflow.yaml"];
   assert.deepEqual(
     stdout.split("\n\n")[0].split("\n"),
     files.map((file) => join("ship-it", file)),
@@ -947,7 +977,7 @@ test("help, version, and unknown commands", (t) => {
       [["stats", "--workflow", "x"], "pi-workflows stats takes no --workflow.\n"],
       [["check", ""], "pi-workflows check needs a DIR.\n"],
       [["show", ""], "pi-workflows show needs a NAME.\n"],
-      [["new", "../x"], 'A name may have letters, digits, `_` and `-` only, but is "../x".\n'],
+      [["new", "../x"], 'A name is 1 to 200 letters, digits, `_` or `-`, not "../x".\n'],
       [["check", "--tools", " , "], "--tools needs names, with commas between them.\n"],
       ...[
         "check --dir=",

@@ -465,6 +465,39 @@ for (const version of VERSIONS) {
       assert.match(await screen.waitFor(/status \d+/), /status 0/);
     });
 
+    test("new asks in a terminal", async (t) => {
+      const { terminal, sandbox } = await withPi(t, version, []);
+      const ended = await terminal(["ship"], "new");
+      await ended.waitFor("What is the workflow for?\n>");
+      await ended.press("C-d");
+      assert.match(await ended.waitFor(/status \d+/), /No workflow is written\.\nstatus 2/);
+      const screen = await terminal(["ship"], "new");
+      await screen.waitFor("What is the workflow for?\n>");
+      await screen.type("Ship it\n");
+      await screen.waitFor("Which phases?");
+      await screen.type("Plan {x}\n");
+      await screen.waitFor(/That cannot stand in the file: [^]*Which phases\?/);
+      await screen.type("Look, Ship\n");
+      await screen.waitFor("Which command");
+      await screen.type("npm test\n");
+      await screen.waitFor(/1 {2}later[^]*3 {2}never/);
+      await screen.type("3\n");
+      await screen.waitFor(/1 {2}\.pi\/workflows\/ship\n/);
+      await screen.type("\n");
+      assert.match(await screen.waitFor(/status \d+/), /status 0/);
+      const yaml = readFileSync(join(sandbox.project, ".pi/workflows/ship/workflow.yaml"), "utf8");
+      assert.match(yaml, /^description: Ship it\nwrite: \[\] [^]* - id: ship\n {4}gate:\n {6}- run: npm test\n/);
+      // The project's place is taken: the user's own is left.
+      const again = await terminal(["ship"], "new");
+      for (const title of ["What is", "Which phases?", "Which command", "When may"]) {
+        await again.waitFor(title);
+        await again.type("\n");
+      }
+      assert.match(await again.waitFor(/status \d+/), /agent\/workflows\/ship\/workflow\.yaml[^]*status 0/);
+      const never = await terminal(["ship"], "new");
+      assert.match(await never.waitFor(/status \d+/), /ship is there already\.\nstatus 2/);
+    });
+
     test("in a terminal Ctrl+C and no answer end it, with how to go on", LONG, async (t) => {
       const asks = workflow(
         "asks",

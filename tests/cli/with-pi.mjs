@@ -67,10 +67,10 @@ export async function withPi(t, version, script, options) {
   }
 
   /** Runs the command in a terminal, which shows its exit status at the end. @param {string[]} args */
-  async function terminal(args) {
+  async function terminal(args, command = "run") {
     const socket = join(sandbox.root, `tmux-${Math.random()}`);
     const tmux = async (/** @type {string[]} */ ...rest) => (await exec("tmux", ["-u", "-S", socket, ...rest])).stdout;
-    const line = [NODE, CLI, "run", ...args].map((word) => `'${word}'`).join(" ");
+    const line = [NODE, CLI, command, ...args].map((word) => `'${word}'`).join(" ");
     const env = { ...sandbox.env(), PATH: `${bin}:${process.env.PATH}` };
     await exec(
       "tmux",

@@ -717,6 +717,22 @@ impl files::Host for Host {
         answer?.ok_or(files::FileError::NotFound)
     }
 
+    fn create(
+        &mut self,
+        root: String,
+        directory: String,
+        file: String,
+        text: String,
+    ) -> Result<String, files::FileError> {
+        let path = join(&root, &join(&directory, &file));
+        self.did(format!("create {path}: {} bytes", text.len()));
+        let answer = self.file_answer("create", format!("~/{path}"));
+        if answer.is_ok() {
+            self.files.insert(path, text.into_bytes());
+        }
+        answer
+    }
+
     fn start_snapshot(&mut self) {
         self.snapshot = Some(self.what_files_answer());
     }

@@ -106,7 +106,7 @@ for (const version of VERSIONS) {
       await rpc.prompt("/workflow");
       await rpc.prompt("/workflow hello Do it");
       assert.deepEqual(notices(rpc), [
-        "info: Usage: /workflow {name} {description}\n\nAvailable workflows:\n",
+        "info: Usage: /workflow {name} {description}\n\nAvailable workflows:\n  none yet; /workflow :new NAME writes one",
         'error: Unknown workflow: "hello". Available: (none)',
       ]);
     });

@@ -5,9 +5,11 @@ import { execFileSync, spawn } from "node:child_process";
 import {
   chmodSync,
   closeSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   openSync,
+  readdirSync,
   realpathSync,
   rmSync,
   symlinkSync,
@@ -53,6 +55,10 @@ function grant(t, { trusted = () => true, grants = [AGENT, PROJECT], within = ""
     withheld: files.withheldRoots,
     read: (/** @type {string} */ path, name = "global") => Buffer.from(files.readFile(name, path)).toString(),
     list: (/** @type {string} */ path, name = "global") => files.listDirectory(name, path),
+    create: (/** @type {string} */ path, name = "global") => {
+      const [directory, file, ...more] = path.split("|");
+      return files.create(name, [directory, ...more].join("/"), file, "new");
+    },
     /** Writes a file below the temporary folder. @param {string} path @param {string | Buffer} [content] */
     write(path, content = path) {
       const file = join(root, path);
@@ -805,7 +811,7 @@ async function windowsFiles() {
   const names = "basename, dirname, isAbsolute, join, parse, relative, resolve, sep";
   const path = `import { win32 } from "node:path"; export const { ${names} } = win32;`;
   const source = (/** @type {string} */ name) => new URL(`../../${name}?windows`, import.meta.url).href;
-  const sandbox = `export { isBelow, namesLike } from "${source("sandbox/write-target.js")}"; export * as untrusted from "${source("sandbox/untrusted-files.js")}";`;
+  const sandbox = `export { isBelow, namesLike } from "${source("sandbox/write-target.js")}"; export { messageOf } from "${source("sandbox/plain.js")}"; export * as untrusted from "${source("sandbox/untrusted-files.js")}";`;
   /** @type {Record<string, string>} */
   const others = {
     "node:path": `data:text/javascript,${encodeURIComponent(path)}`,
@@ -823,3 +829,72 @@ async function windowsFiles() {
     hooks.deregister();
   }
 }
+
+suite("creating", { skip: process.platform === "win32" }, () => {
+  const creates = /** @type {const} */ ({ creates: true });
+  const grants = [
+    { ...AGENT, ...creates },
+    { ...PROJECT, ...creates },
+  ];
+
+  test("makes a folder with a file, and the root if it is missing", (t) => {
+    const { create, read, root, list } = grant(t, { grants });
+    assert.equal(create("a|x.txt", "project"), ".conf/things/a/x.txt");
+    assert.equal(read("a/x.txt", "project"), "new");
+    for (const folder of ["agent/things", "project/.conf"]) rmSync(join(root, folder), { recursive: true });
+    for (const name of ["global", "project"]) {
+      assert.match(create("b|x.txt", name), /things\/b\/x\.txt$/);
+      assert.deepEqual(list("", name), [{ name: "b", kind: "directory" }]);
+    }
+  });
+
+  test("changes nothing that exists, and leaves nothing behind", (t) => {
+    const { create, write, link, root } = grant(t, { grants });
+    write("project/.conf/things/there/x.txt", "old");
+    write("project/.conf/things/file", "old");
+    link("project/.conf/things/link", "../../../outside");
+    link("project/.conf/things/dangling", "/nowhere/x");
+    for (const name of ["there", "file", "link", "dangling"]) refused(() => create(`${name}|y`, "project"), "failed");
+    assert.deepEqual(readdirSync(join(root, "project/.conf/things")), ["dangling", "file", "link", "there"]);
+    refused(() => create(`a|${"x".repeat(300)}`, "project"), "failed");
+    assert.ok(!existsSync(join(root, "project/.conf/things/a")));
+    chmodSync(join(root, "agent/things"), 0o555);
+    chmodSync(root, 0o755);
+    asNobody(() => refused(() => create("a|x"), "failed"));
+    assert.deepEqual(readdirSync(join(root, "outside")), []);
+  });
+
+  test("takes only names, in a root that is granted for it", (t) => {
+    const { create, root } = grant(t, { grants: [{ ...AGENT, ...creates }, PROJECT] });
+    for (const path of ["..|x", ".|x", "|x", "a|..", "a|", "a|x|b", "a\0|x", "a|b/c"])
+      refused(() => create(path), "outside-root");
+    refused(() => create("a|x", "project"), "failed");
+    refused(() => create("a|x", "none"), "no-such-root");
+    const untrusted = grant(t, { grants, trusted: () => false });
+    refused(() => untrusted.create("a|x", "project"), "no-such-root");
+    assert.deepEqual(
+      [root, untrusted.root].map((root) => existsSync(join(root, "project/.conf/things/a"))),
+      [false, false],
+    );
+  });
+
+  test("follows links of the user's own, and none in the project", (t) => {
+    const { create, link, root } = grant(t, { grants });
+    for (const folder of ["agent/things", "project/.conf"]) rmSync(join(root, folder), { recursive: true });
+    link("agent/things", "../outside");
+    assert.match(create("a|x"), /agent\/things\/a\/x$/);
+    assert.ok(existsSync(join(root, "outside/a/x")));
+    link("project/.conf", "../outside");
+    refused(() => create("b|x", "project"), "failed");
+    rmSync(join(root, "project/.conf"));
+    link("project/.conf/things", "../../outside");
+    refused(() => create("b|x", "project"), "outside-project");
+    // A link that stays in the project is where the root is read.
+    rmSync(join(root, "project/.conf/things"));
+    mkdirSync(join(root, "project/kept"));
+    link("project/.conf/things", "../kept");
+    create("b|x", "project");
+    assert.ok(existsSync(join(root, "project/kept/b/x")));
+    assert.deepEqual(readdirSync(join(root, "outside")), ["a"]);
+  });
+});

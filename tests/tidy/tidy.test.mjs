@@ -121,6 +121,7 @@ const OPENING = {
   "sandbox/project-state.js": "git's configuration, in a folder of its own",
   "sandbox/session-folder.js": "an empty file of its own",
   "sandbox/sockets.js": "the kernel's, below /proc",
+  "host-shim/files.js": "a new file in an opened folder",
   "host-shim/folders.js": "a new file in an opened folder",
   "host-shim/manifest.js": "the package's own files",
   "host-shim/session.js": "pi's session, by its descriptor",

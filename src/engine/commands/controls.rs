@@ -9,6 +9,7 @@ use crate::engine::context::Cx;
 use crate::engine::continuation::tell_pause;
 use crate::engine::effect::{Level, Reply};
 use crate::engine::hold::held_notice;
+use crate::engine::new_workflow;
 use crate::engine::state::{Engine, Run};
 
 /// Defines the controls, and the list of all controls in the order of the completions.
@@ -24,7 +25,9 @@ macro_rules! controls {
     };
 }
 
-controls!(Status, Pause, Resume, Answer, Next, Back, Skip, Stop, Retry, Cancel, Graph, Report, Panel, Limits, Check);
+controls!(
+    Status, Pause, Resume, Answer, Next, Back, Skip, Stop, Retry, Cancel, Graph, Report, Panel, Limits, Check, New
+);
 
 /// The name of the control that shows the diagnostics.
 pub(super) const CHECK: &str = ":check";
@@ -85,6 +88,7 @@ impl Control {
             Self::Panel => shows(":panel", "Show the phases above the editor, or not", false),
             Self::Limits => shows(":limits", "Show your limits; off and on for this session", false),
             Self::Check => shows(CHECK, "Show what is wrong in the workflow files", false),
+            Self::New => shows(":new", "Write a new workflow of this name", false),
         }
     }
 
@@ -100,6 +104,7 @@ impl Control {
                 | Self::Stop
                 | Self::Retry
                 | Self::Limits
+                | Self::New
         )
     }
 
@@ -171,6 +176,7 @@ impl Engine {
             }
             Control::Panel => self.display.switch_panel(&self.run, cx),
             Control::Limits => self.limits.by_user(argument, cx)?,
+            Control::New => return new_workflow::begin(argument, &mut self.run, &mut self.pending, cx),
             Control::Status => return self.show_status(cx),
             Control::Pause => {
                 self.pending.withdraw_gates(cx);
@@ -219,6 +225,7 @@ fn is_offered(control: Control, run: &Run, is_at_rest: bool) -> bool {
         | Control::Panel
         | Control::Limits
         | Control::Check
+        | Control::New
         | Control::Status
         | Control::Next
         | Control::Back

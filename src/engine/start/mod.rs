@@ -93,10 +93,7 @@ impl Engine {
             Next::Ready(start) => self.begin_run(&start, cx),
             Next::Refused => Reply::None,
             Next::Declined => {
-                // If the agent came to rest during the dialog, the run waits for the user.
-                if !self.agent.activity.is_at_rest() && self.pending.is_empty() {
-                    self.agent.wait_for_user(&self.run, cx);
-                }
+                self.agent.wait_after_dialog(!self.pending.is_empty(), &self.run, cx);
                 Reply::None
             }
         }

@@ -7,10 +7,13 @@ use crate::text;
 
 /// The usage of `/workflow`, with the workflows that can be started.
 pub fn usage(library: &Library) -> String {
-    let workflows: Vec<String> = library
+    let mut workflows: Vec<String> = library
         .for_users()
         .map(|(name, workflow)| format!("  {name} — {}", text::short_name(&workflow.name)))
         .collect();
+    if workflows.is_empty() {
+        workflows.push("  none yet; /workflow :new NAME writes one".to_owned());
+    }
     format!("Usage: /workflow {{name}} {{description}}\n\nAvailable workflows:\n{}", workflows.join("\n"))
 }
 

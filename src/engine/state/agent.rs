@@ -121,6 +121,13 @@ impl Agent {
         }
     }
 
+    /// Waits for the user if the agent came to rest during a dialog that has ended, unless another request is pending.
+    pub fn wait_after_dialog(&mut self, is_pending: bool, run: &Run, cx: &mut Cx) {
+        if !self.activity.is_at_rest() && !is_pending {
+            self.wait_for_user(run, cx);
+        }
+    }
+
     /// A key was pressed in the terminal: a countdown ends.
     pub fn interrupt_countdown(&mut self, run: &Run, cx: &mut Cx) {
         if self.activity.is_counting_down() {
