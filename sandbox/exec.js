@@ -30,7 +30,7 @@ const MAX_APART = 1024 * 1024;
 const MAX_PIPE = 1024 * 1024;
 
 /** The maximum size of the plain output that is returned, in bytes. */
-const PLAIN_TAIL = 16 * 1024;
+const PLAIN_TAIL = 64 * 1024;
 
 /**
  * A command line. `apart` is true if standard output is wanted as it is, apart from standard error.

@@ -9,7 +9,7 @@ use std::sync::Once;
 
 use pi_workflows::definition::schema::{
     BUDGET_FIELDS, CHECK_FIELDS, ENTRY_FIELDS, Field, INPUT_FIELDS, Kind, LIMITS_FIELDS, NOTIFY_FIELDS, Needed,
-    OUTPUT_FIELDS, TESTS_FIELDS, TOOLS_FIELDS,
+    OUTPUT_FIELDS, RECORD_FIELDS, TESTS_FIELDS, TOOLS_FIELDS,
 };
 use pi_workflows::definition::variables::{MEANINGS, NAMED, PHASE_VARIABLES};
 use pi_workflows::definition::{AutoContinue, DEFAULT_MAX_LOOPS, PROGRAM_VARIABLES, Phase, Workflow};
@@ -94,6 +94,7 @@ fn tables_of_reference() -> Vec<(&'static str, String)> {
         ("budget fields", linked(&BUDGET_FIELDS, "budget.")),
         ("phase fields", linked(Phase::FIELDS, "")),
         ("output fields", linked(&OUTPUT_FIELDS, "outputs.NAME.")),
+        ("record fields", linked(&RECORD_FIELDS, "fields.NAME.")),
         ("limits fields", linked(&LIMITS_FIELDS, "")),
         ("notify fields", linked(&NOTIFY_FIELDS, "")),
         ("tools fields", linked(&TOOLS_FIELDS, "tools.")),
@@ -258,7 +259,7 @@ fn variables_of_fields() -> String {
             variables.push("`{summary.ID}`".into());
         }
         variables.extend(["`{input.NAME}`".into(), "`{output.ID.NAME}`".into()]);
-        variables.push("`{outcome.ID}`".into());
+        variables.extend(["`{outcome.ID}`".into(), "`{log.ID}`".into(), "`{item.FIELD}`".into()]);
         format!("| {} | {} |\n", names.join(", "), variables.join(" "))
     };
     "| template | variables |\n| --- | --- |\n".to_owned() + &templates.iter().map(row).collect::<String>()

@@ -38,18 +38,7 @@ pub(super) fn environment(command: &Command, active: &Active, depth: usize) -> P
         return Vec::new();
     }
     let Active { state, library, .. } = *active;
-    let inputs = state.inputs(depth, library);
-    let value = |name: &ValueName| match name {
-        ValueName::Input(name) => inputs.get(name).cloned(),
-        ValueName::Outcome(id) => state.outcome(depth, id, library).map(ToOwned::to_owned),
-        ValueName::Summary(id) => text::summary_of(state, id, library).map(ToOwned::to_owned),
-        ValueName::Item => state.item(depth, library).map(|item| item.text),
-        ValueName::Task => state.whole_task().map(ToOwned::to_owned),
-        ValueName::RunDir => state.run_dir_path().map(ToOwned::to_owned),
-        ValueName::Output { phase, name } => {
-            state.output(depth, (phase, name), library).map(|output| output.text().into_owned())
-        }
-    };
+    let value = |name: &ValueName| state.value(name, depth, library).map(|value| value.text().into_owned());
     let variables = command.env().iter();
     let given = |of: &Variable| match &of.value {
         ValueName::RunDir => value(&of.value).ok_or(text::NO_RUN_DIR),

@@ -1,6 +1,6 @@
 //! The folder of a run in the project: made when the run starts, and when a session restores the run.
 
-use crate::definition::{Library, Stale};
+use crate::definition::{Library, Stale, ValueName};
 use crate::run::{LongTask, RunDir, RunState, TASK_FILE};
 use crate::text;
 
@@ -48,7 +48,7 @@ pub(super) fn restore_run_dir(run: &mut Run, cx: &mut Cx) -> Result<(), Stale> {
 /// Opens the folder, with the file of a long task. `None` if the run needs none.
 fn opened_run_dir(state: &RunState, library: &Library, cx: &Cx) -> Result<Option<Result<RunDir, String>>, Stale> {
     let long_task = &state.progress().long_task;
-    if long_task.is_none() && !library.names_run_dir(&state.workflow_key) {
+    if long_task.is_none() && !library.names(&state.workflow_key, &ValueName::RunDir) {
         return Ok(None);
     }
     let copy_of = state.progress().run_dir.as_ref().map(RunDir::name);

@@ -69,7 +69,7 @@ pub fn run_through(
         }
     }
     let values = arguments::values(&workflow.inputs, &inputs)?;
-    let is_missing = |input: &&Input| input.default.is_none() && !values.contains_key(&input.name);
+    let is_missing = |input: &&Input| input.is_required() && !values.contains_key(&input.name);
     let missing: Vec<&Input> = workflow.inputs.iter().filter(is_missing).collect();
     if !missing.is_empty() {
         return Err(text::missing_options(&missing));
@@ -129,7 +129,8 @@ fn list_of(id: &str, workflow: &Workflow, library: &Library) -> Result<ValueName
         }
     }
     match groups.iter().find(|(other, _)| *other == id) {
-        Some((_, Each::Of(list))) => Ok(list.clone()),
+        // Of several lists the first gets the items.
+        Some((_, Each::Of(lists))) => Ok(lists.first().cloned().unwrap_or(ValueName::Item)),
         Some((_, Each::Items(_))) => Err(format!("The items of `{id}` stand in its file.")),
         None => {
             let ids: Vec<&str> = groups.iter().map(|(id, _)| *id).collect();
@@ -149,7 +150,7 @@ fn planned_outputs(
         for definition::Output { name, kind, .. } in &phase.outputs {
             let name = format!("{}.{name}", phase.id);
             if known.iter().all(|other| other.name != name) {
-                known.push(Input { name, kind: kind.clone(), default: None, description: None });
+                known.push(Input { name, kind: kind.clone(), default: None, is_optional: false, description: None });
             }
         }
     }

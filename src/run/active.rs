@@ -71,9 +71,7 @@ impl<'a> Active<'a> {
         let is_open = |condition: &&Condition| match &condition.of {
             ValueName::Outcome(id) => *id == self.phase.id,
             ValueName::Output { phase, .. } => *phase == self.phase.id,
-            ValueName::Input(_) | ValueName::Summary(_) | ValueName::Task | ValueName::Item | ValueName::RunDir => {
-                false
-            }
+            _ => false,
         };
         self.scope.phases.get(self.index.checked_add(1)?..)?.iter().find(|entry| {
             let decided = entry.when.iter().filter(|condition| !is_open(condition));

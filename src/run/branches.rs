@@ -7,6 +7,7 @@ use crate::definition::{Entry, Library, Need, Workflow, make_different, on_one_l
 use crate::usage::Usage;
 
 use super::branch::{Branch, BranchEnd, BranchRun, MAX_BRANCH_NAME};
+use super::path::PhasePath;
 use super::state::{RunState, RunStatus};
 use super::transition::{Arrival, begin};
 use super::visit::{PassedOverReason, Visit};
@@ -170,6 +171,30 @@ impl RunState {
             }
         }
         new
+    }
+
+    /// Returns the run behind the branches of its group: a branch that has failed gives no values.
+    pub fn without_failed_branches(&self, library: &Library) -> Self {
+        let mut new = self.clone();
+        let branches = self.branches(library);
+        let has_failed = |branch: &&Branch| {
+            let end = self.branch_run(branch).and_then(|run| run.end.as_ref());
+            matches!(end, Some(BranchEnd::Failed { .. }))
+        };
+        for failed in branches.iter().filter(has_failed) {
+            new.progress.outputs.keep(|key| !failed.has(key));
+            new.progress.outcomes.keep(|key| !failed.has(key));
+        }
+        new
+    }
+
+    /// Returns true if an entry belongs to a branch that has failed.
+    pub(super) fn is_of_failed(&self, path: &PhasePath) -> bool {
+        let key = path.key();
+        self.progress.branches.iter().any(|(branch, run)| {
+            let branch = Branch { key: branch.to_owned(), name: String::new(), step: 0 };
+            matches!(run.end, Some(BranchEnd::Failed { .. })) && branch.has(&key)
+        })
     }
 
     /// The end of the branch on which this run of a child has worked; `None` if it has not ended.

@@ -89,17 +89,12 @@ fn told_apart(Output { name, kind, .. }: &Output, named: &Set<String>) -> Vec<St
 /// The values that conditions name for outputs of the current phase, by the names of the outputs.
 fn output_values(active: &Active) -> Map<String, Set<String>> {
     let (mut found, mut known) = (Map::new(), Map::new());
-    let mut add = |name: &ValueName, values: &mut dyn Iterator<Item = String>| match name {
-        ValueName::Output { phase, name } if *phase == active.phase.id => {
+    let mut add = |name: &ValueName, values: &mut dyn Iterator<Item = String>| {
+        if let ValueName::Output { phase, name } = name
+            && *phase == active.phase.id
+        {
             found.entry(name.clone()).or_insert_with(Set::new).extend(values);
         }
-        ValueName::Output { .. }
-        | ValueName::Input(_)
-        | ValueName::Outcome(_)
-        | ValueName::Summary(_)
-        | ValueName::Task
-        | ValueName::Item
-        | ValueName::RunDir => {}
     };
     for entry in active.library.entries_of_file(active.scope).into_iter().map(|of| of.entry) {
         for condition in &entry.when {
@@ -107,8 +102,8 @@ fn output_values(active: &Active) -> Map<String, Set<String>> {
         }
         let EntryKind::Workflow { key, with, .. } = &entry.kind else { continue };
         let each = active.library.get(key).and_then(|group| group.each.as_ref());
-        if let Some(Each::Of(name)) = each {
-            add(name, &mut std::iter::empty());
+        if let Some(Each::Of(names)) = each {
+            names.iter().for_each(|name| add(name, &mut std::iter::empty()));
         }
         let nested = condition_values(key, active.library, &mut known);
         for (input, given) in with {
@@ -141,8 +136,12 @@ fn condition_values<'a>(
         }
         let EntryKind::Workflow { key, with, .. } = &entry.kind else { continue };
         let each = library.get(key).and_then(|group| group.each.as_ref());
-        if let Some(Each::Of(ValueName::Input(name))) = each {
-            used.entry(name.clone()).or_default();
+        if let Some(Each::Of(names)) = each {
+            for name in names {
+                if let ValueName::Input(name) = name {
+                    used.entry(name.clone()).or_default();
+                }
+            }
         }
         let nested = condition_values(key, library, known);
         for (name, given) in with {

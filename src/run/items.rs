@@ -1,8 +1,8 @@
 //! The items for which a group is repeated.
 
-use crate::definition::{Each, FileEntry, Library, ValueName};
+use crate::definition::{Each, FileEntry, Library};
 
-use super::{outputs::OutputValue, path::PhasePath, state::RunState};
+use super::{outputs::OutputValue, path::PhasePath, records::Records, state::RunState};
 
 /// The item of a group at which a run is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,16 +21,12 @@ impl RunState {
     /// The items come from the list as it is now. The list lies before the group, so it stays the same while the run is
     /// in the group.
     pub fn items(&self, depth: usize, group: &str, library: &Library) -> Option<Vec<String>> {
-        let lines = |text: &str| text.lines().map(ToOwned::to_owned).collect();
         Some(match library.get(group)?.each.as_ref()? {
             Each::Items(items) => items.clone(),
-            Each::Of(ValueName::Input(name)) => lines(&self.inputs(depth, library).remove(name).unwrap_or_default()),
-            Each::Of(ValueName::Output { phase, name }) => match self.given_output(depth, (phase, name), library) {
-                Some(OutputValue::List(items)) => items.clone(),
-                Some(_) | None => Vec::new(),
-            },
-            // Refused when the file is read.
-            Each::Of(_) => Vec::new(),
+            Each::Of(names) => {
+                let values = names.iter().filter_map(|name| self.value_if(name, depth, library, |_| true));
+                values.flat_map(OutputValue::items).collect()
+            }
         })
     }
 
@@ -73,29 +69,60 @@ impl RunState {
         has_next
     }
 
-    /// Returns the path of an entry of the file whose workflow is the innermost scope of `around`. In repeated groups
-    /// the path has the item at which the run is, or else the last item.
-    pub(super) fn path_to(&self, around: &PhasePath, of: &FileEntry, library: &Library) -> Option<PhasePath> {
-        let mut path = around.clone();
+    /// Returns the place of the records of an entry of the file whose workflow is the innermost scope of `around`.
+    pub(super) fn place_of(&self, around: &PhasePath, of: &FileEntry, library: &Library) -> Option<RecordPlace> {
+        let (mut path, mut open) = (around.clone(), Vec::new());
         let (last, groups) = of.at.split_last()?;
         for index in groups {
             path.set_index(*index);
-            let segment = path.last()?;
-            let group = library.get(&segment.workflow_key)?.phases.get(*index)?.group_key()?;
-            let current = self.current_path.get(path.len());
-            let current = current.filter(|_| self.current_path.at_depth(path.len()) == path);
+            let group = library.get(&path.last()?.workflow_key)?.phases.get(*index)?.group_key()?;
+            let depth = path.len();
+            let current = self.current_path.get(depth).filter(|_| self.current_path.at_depth(depth) == path);
             let item = match current {
                 Some(current) => current.item,
-                None => {
-                    let at = self.at(path.clone());
-                    let items = at.items(path.len(), group, library);
-                    items.map(|items| items.len().saturating_sub(1))
-                }
+                None => library.get(group)?.each.as_ref().map(|_| 0),
             };
+            if current.is_none() && item.is_some() {
+                open.push(depth);
+            }
             path.enter(group, item);
         }
         path.set_index(*last);
-        Some(path)
+        Some(RecordPlace { path, open })
+    }
+}
+
+/// The place of the records of an entry. Outside of a repeated group the records of all of its items count, inside those
+/// of the current item.
+pub(super) struct RecordPlace {
+    path: PhasePath,
+    /// The depths of the repeated groups of which all items count.
+    open: Vec<usize>,
+}
+
+impl RecordPlace {
+    /// Returns true if the records of all items of a group count.
+    pub fn is_of_items(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    /// Returns the records, in the order of the items.
+    pub fn records<'a, T>(&self, all: &'a Records<T>) -> Vec<&'a T> {
+        let Some(first) = self.open.first() else { return all.get(&self.path.key()).into_iter().collect() };
+        let below = self.path.at_depth(*first).below();
+        let of_items = all.iter().filter(|(key, _)| key.starts_with(&below));
+        let mut found: Vec<(Vec<usize>, &T)> = of_items
+            .filter_map(|(key, record)| {
+                let path = PhasePath::parse(key)?;
+                let mut same = path.clone();
+                for depth in &self.open {
+                    same.get_mut(*depth)?.item = Some(0);
+                }
+                (same == self.path).then(|| (path.indices(), record))
+            })
+            .collect();
+        found.sort_by(|(one, _), (other, _)| one.cmp(other));
+        found.into_iter().map(|(_, record)| record).collect()
     }
 }
 

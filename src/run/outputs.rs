@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::{Number, Value};
 
-use crate::definition::{Output, Phase, ValueType};
+use crate::definition::{Output, Phase, Record, ValueType, record_of, trim};
 use crate::sorted::Map;
 
 /// Maximum length of all outputs of a run together, in bytes. The run is stored with all its outputs, because a missing
@@ -23,6 +23,7 @@ pub enum OutputValue {
     Flag(bool),
     Number(Number),
     List(Vec<String>),
+    Records(Vec<Record>),
     /// The value of a text or a choice.
     Text(String),
 }
@@ -41,36 +42,31 @@ pub struct HandedOutputs {
 }
 
 impl OutputValue {
-    /// Returns the value of this type that the agent gives; `None` if it is not of the type.
-    pub fn given(kind: &ValueType, given: &Value) -> Option<Self> {
-        let text = match given {
-            // Models give one value as a list, and a list as its JSON.
-            Value::Array(items) if !matches!(kind, ValueType::List { .. }) => {
-                let [item] = &items[..] else { return None };
-                return Self::given(kind, item).filter(|_| !item.is_array());
-            }
-            Value::String(text) if matches!(kind, ValueType::List { .. }) => {
-                let items = serde_json::from_str(text).ok().filter(Value::is_array)?;
-                return Self::given(kind, &items);
+    /// Returns the value of this type that the agent gives.
+    ///
+    /// # Errors
+    ///
+    /// As for [`ValueType::given`].
+    pub fn given(kind: &ValueType, given: &Value) -> Result<Self, Option<String>> {
+        kind.given(given).and_then(|value| Self::of_json(value).ok_or(None))
+    }
+
+    /// Returns the value that JSON has; `None` for JSON that no value has.
+    pub fn of_json(value: Value) -> Option<Self> {
+        Some(match value {
+            Value::Bool(flag) => Self::Flag(flag),
+            Value::Number(number) => Self::Number(number),
+            Value::String(text) => Self::Text(text),
+            Value::Array(items) if items.iter().any(Value::is_object) => {
+                let record = |item| if let Value::Object(record) = item { Some(record) } else { None };
+                Self::Records(items.into_iter().map(record).collect::<Option<_>>()?)
             }
             Value::Array(items) => {
-                let items: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
-                return Some(Self::List(lines(&kind.list(&items?)?)));
+                let text = |item| if let Value::String(text) = item { Some(text) } else { None };
+                Self::List(items.into_iter().map(text).collect::<Option<_>>()?)
             }
-            Value::String(text) => kind.value(text)?,
-            Value::Bool(_) | Value::Number(_) => kind.value(&given.to_string())?,
             Value::Null | Value::Object(_) => return None,
-        };
-        match kind {
-            ValueType::Flag => Some(Self::Flag(text == "true")),
-            ValueType::Number(_) => {
-                let written = serde_json::from_str(&text).ok();
-                written.or_else(|| Number::from_f64(text.parse().ok()?)).map(Self::Number)
-            }
-            ValueType::Text | ValueType::Choice(_) => Some(Self::Text(text)),
-            // A text is no list: nothing says how to split it into items.
-            ValueType::List { .. } => None,
-        }
+        })
     }
 
     /// Returns true if the value, or an item of it, is the example that the exact calls show for a text of this name.
@@ -79,6 +75,10 @@ impl OutputValue {
         match self {
             Self::Text(text) => is_example(text),
             Self::List(items) => items.iter().any(is_example),
+            Self::Records(records) => records.iter().flatten().any(|(field, value)| {
+                let text = value.as_str().and_then(|text| text.strip_prefix('<')?.strip_suffix('>'));
+                text == Some(field)
+            }),
             Self::Number(_) | Self::Flag(_) => false,
         }
     }
@@ -86,11 +86,42 @@ impl OutputValue {
     /// Returns the value of this type that a text gives.
     pub fn of_text(kind: &ValueType, text: &str) -> Option<Self> {
         match kind {
-            ValueType::List { .. } => Some(Self::List(lines(&kind.value(text)?))),
-            ValueType::Text | ValueType::Number(_) | ValueType::Choice(_) | ValueType::Flag => {
-                Self::given(kind, &text.into())
+            ValueType::List { .. } => Some(Self::of_input(kind, kind.value(text)?)),
+            ValueType::Text(_) | ValueType::Number(_) | ValueType::Choice(_) | ValueType::Flag => {
+                Self::given(kind, &text.into()).ok()
             }
         }
+    }
+
+    /// Returns the value of an input of this type, as its stored text means it.
+    pub fn of_input(kind: &ValueType, text: String) -> Self {
+        match kind {
+            ValueType::List { fields, .. } if fields.is_empty() => Self::List(lines(&text)),
+            ValueType::List { .. } => Self::Records(text.lines().filter_map(record_of).collect()),
+            ValueType::Text(_) | ValueType::Number(_) | ValueType::Choice(_) | ValueType::Flag => Self::Text(text),
+        }
+    }
+
+    /// Returns the items of a list, a record as its JSON; none of any other value.
+    pub fn items(self) -> Vec<String> {
+        match self {
+            Self::List(items) => items,
+            Self::Records(records) => records.into_iter().map(json).collect(),
+            Self::Flag(_) | Self::Number(_) | Self::Text(_) => Vec::new(),
+        }
+    }
+
+    /// Returns these values as one list: lists are joined, any other value is on one line.
+    pub fn joined<'a>(values: impl Iterator<Item = &'a Self>) -> Self {
+        let (mut items, mut records) = (Vec::new(), Vec::new());
+        for value in values {
+            match value {
+                Self::List(texts) => items.extend(texts.iter().cloned()),
+                Self::Records(others) => records.extend(others.iter().cloned()),
+                Self::Flag(_) | Self::Number(_) | Self::Text(_) => items.push(on_a_line(&value.text())),
+            }
+        }
+        if records.is_empty() { Self::List(items) } else { Self::Records(records) }
     }
 
     /// Returns the value as the text of an input; a list has one item on each line.
@@ -99,9 +130,19 @@ impl OutputValue {
             Self::Flag(flag) => Cow::Borrowed(if *flag { "true" } else { "false" }),
             Self::Number(number) => Cow::Owned(number.to_string()),
             Self::List(items) => Cow::Owned(items.join("\n")),
+            Self::Records(records) => Cow::Owned(records.iter().cloned().map(json).collect::<Vec<_>>().join("\n")),
             Self::Text(text) => Cow::Borrowed(text),
         }
     }
+}
+
+fn json(record: Record) -> String {
+    Value::Object(record).to_string()
+}
+
+/// Returns a text with its lines on one.
+fn on_a_line(text: &str) -> String {
+    text.split(['\n', '\r']).map(trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 fn lines(text: &str) -> Vec<String> {
@@ -117,6 +158,8 @@ pub enum WrongOutput<'a> {
     Wrong {
         output: &'a Output,
         given: &'a Value,
+        /// The reason in words, for a list of records.
+        why: Option<String>,
     },
     /// The given value is not an object.
     NoObject,
@@ -143,8 +186,9 @@ pub fn given_outputs<'a>(phase: &'a Phase, given: &'a Value) -> Result<Outputs, 
             None if output.is_optional => {}
             None => wrong.push(WrongOutput::Missing(output)),
             Some(given) => match OutputValue::given(&output.kind, given) {
-                Some(value) if !value.is_example(&output.name) => drop(outputs.insert(output.name.clone(), value)),
-                Some(_) | None => wrong.push(WrongOutput::Wrong { output, given }),
+                Ok(value) if !value.is_example(&output.name) => drop(outputs.insert(output.name.clone(), value)),
+                Ok(_) => wrong.push(WrongOutput::Wrong { output, given, why: None }),
+                Err(why) => wrong.push(WrongOutput::Wrong { output, given, why }),
             },
         }
     }

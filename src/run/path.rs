@@ -137,6 +137,11 @@ impl PhasePath {
         indices.collect()
     }
 
+    /// Returns the path without the items of its groups.
+    pub fn without_items(&self) -> Self {
+        Self(self.0.iter().map(|segment| Segment { item: None, ..segment.clone() }).collect())
+    }
+
     /// Goes to another entry of the innermost scope.
     pub fn set_index(&mut self, index: usize) {
         if let Some(last) = self.0.last_mut() {

@@ -353,7 +353,7 @@ mod tests {
     #[test]
     fn the_progress_is_read_back() {
         let (label, question) = ("l".to_owned(), "q".to_owned());
-        let summary = Summary { id: "i".into(), name: "n".into(), text: "t".into(), step: 6 };
+        let summary = Summary { id: "i".into(), name: "n".into(), text: "t".into(), log: Some("l".into()), step: 6 };
         let evidence = Evidence {
             label: label.clone(),
             passed: true,

@@ -362,20 +362,13 @@ fn summary(data: &Value) -> Option<Summary> {
         id: string(get(data, "id")?)?,
         name: string(get(data, "name")?)?,
         text: string(get(data, "text")?)?,
+        log: get(data, "log").and_then(string),
         step: get(data, "step")?.as_u64()?,
     })
 }
 
 fn outputs(data: &Value) -> Option<HandedOutputs> {
-    let value = |value: &Value| {
-        Some(match value {
-            Value::Bool(flag) => OutputValue::Flag(*flag),
-            Value::Number(number) => OutputValue::Number(number.clone()),
-            Value::Array(_) => OutputValue::List(strings(value)),
-            Value::String(text) => OutputValue::Text(text.clone()),
-            Value::Null | Value::Object(_) => return None,
-        })
-    };
+    let value = |value: &Value| OutputValue::of_json(value.clone());
     Some(HandedOutputs {
         name: string(get(data, "name")?)?,
         step: get(data, "step")?.as_u64()?,

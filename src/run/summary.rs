@@ -1,8 +1,10 @@
 //! Summaries: texts that a phase hands over to later phases.
 
-use crate::definition::{Phase, short, trim, with_emoji};
+use crate::definition::{Library, Phase, ValueName, short, trim, with_emoji};
 
-use super::{outputs::MAX_NAME, path::PhasePath, state::RunState, visit::Summary};
+use super::path::{PhasePath, Segment};
+use super::{outputs::MAX_NAME, state::RunState, visit::Summary};
+use crate::sorted::Map;
 
 /// Maximum length of a summary, in characters; the rest is cut off.
 const MAX_SUMMARY: usize = 4000;
@@ -11,6 +13,11 @@ const MAX_SUMMARY: usize = 4000;
 const MAX_SUMMARIES: usize = 100_000;
 /// Length to which the oldest summaries are cut if all together are too long, in characters.
 const MAX_OLD_SUMMARY: usize = 100;
+/// Maximum length of the kept output of a step, in characters, and in bytes.
+const MAX_LOG: usize = 20_000;
+const MAX_LOG_BYTES: usize = 60_000;
+/// Maximum length of the kept outputs of all steps of a run together, in bytes.
+const MAX_LOGS: usize = 200_000;
 /// The end of a text that was cut.
 const CUT: &str = "… (cut)";
 
@@ -22,12 +29,38 @@ impl RunState {
             id: phase.id.clone(),
             name: with_emoji(&short(&phase.emoji, MAX_NAME), &short(&phase.name, MAX_NAME)),
             text: cut(trim(text), MAX_SUMMARY),
+            log: None,
             step: self.global_step_count,
         };
         if let Some(visit) = new.progress.visits.get_mut(&self.current_path.key()) {
             visit.summary = Some(summary);
         }
         new.shorten_summaries();
+        new
+    }
+
+    /// Returns the run with this output of its current step, if a text or a command names the output. Of all outputs
+    /// together [`MAX_LOGS`] characters are kept, the newest.
+    pub fn with_log(&self, phase: &Phase, output: &str, library: &Library) -> Self {
+        let mut new = self.clone();
+        if !library.names(&self.workflow_key, &ValueName::Log(phase.id.clone())) {
+            return new;
+        }
+        let visit = new.progress.visits.get_mut(&self.current_path.key());
+        if let Some(summary) = visit.and_then(|visit| visit.summary.as_mut()) {
+            summary.log = Some(end(trim(output)).to_owned()).filter(|log| !log.is_empty());
+        }
+        let logs = new.summaries().into_iter().rev();
+        let logs = logs.filter_map(|(path, summary)| Some((path.key(), summary.log.as_ref()?.len())));
+        let mut total = 0;
+        for (key, length) in logs.collect::<Vec<_>>() {
+            total += length;
+            if let Some(summary) = new.progress.visits.get_mut(&key).and_then(|visit| visit.summary.as_mut())
+                && total > MAX_LOGS
+            {
+                summary.log = None;
+            }
+        }
         new
     }
 
@@ -42,6 +75,50 @@ impl RunState {
     pub fn summaries(&self) -> Vec<(PhasePath, &Summary)> {
         let visits = self.visits_by(|visit| Some(visit.summary.as_ref()?.step)).into_iter();
         visits.filter_map(|(key, visit)| Some((PhasePath::parse(key)?, visit.summary.as_ref()?))).collect()
+    }
+
+    /// Returns the summary of the phase with this id; of several phases the summary in the innermost scope, else the
+    /// newest. Without such a summary, returns the newest one in the nested workflow or the group with this id. From
+    /// outside of a repeated group, returns that of each of its items, in their order.
+    pub fn summaries_of(&self, id: &str, library: &Library) -> Vec<&Summary> {
+        let counts = |(path, _): &(PhasePath, &Summary)| !self.is_in_another_item(path) && !self.is_of_failed(path);
+        let summaries: Vec<(PhasePath, &Summary)> = self.summaries().into_iter().filter(counts).collect();
+        let of_phase = summaries.iter().filter(|(_, summary)| summary.id == id).max_by_key(|(path, summary)| {
+            (path.len().checked_sub(self.shared(path) + 1) == Some(0), path.len(), summary.step)
+        });
+        let is_called = |segment: &Segment| {
+            let scope = library.get(&segment.workflow_key);
+            let entry = scope.and_then(|scope| scope.phases.get(segment.phase_index));
+            entry.is_some_and(|entry| entry.is_called(id))
+        };
+        let called = |path: &PhasePath| path.iter().position(is_called);
+        let of_workflow = || summaries.iter().rfind(|(path, _)| called(path).is_some());
+        let Some((of, _)) = of_phase.or_else(of_workflow) else { return Vec::new() };
+        // The part of a path that tells the items apart: of a nested workflow or group, up to its own item.
+        let depth = if of_phase.is_some() { of.len() } else { called(of).map_or(1, |depth| depth + 2) };
+        let part = |path: &PhasePath| match of_phase {
+            Some(_) => path.clone(),
+            None => path.at_depth(depth).with_index(0),
+        };
+        let same = part(of).without_items();
+        let mut newest: Map<Vec<usize>, &Summary> = Map::new();
+        for (path, summary) in &summaries {
+            if part(path).without_items() == same {
+                newest.insert(part(path).indices(), summary);
+            }
+        }
+        newest.into_iter().map(|(_, summary)| summary).collect()
+    }
+
+    /// Returns true if a path leads through another item of a repeated group in which the run is.
+    fn is_in_another_item(&self, path: &PhasePath) -> bool {
+        let apart = path.iter().zip(self.current_path.iter()).find(|(one, other)| one != other);
+        apart.is_some_and(|(one, other)| one.workflow_key == other.workflow_key && one.item != other.item)
+    }
+
+    /// Returns the number of leading segments that a path has in common with the run's path.
+    pub fn shared(&self, path: &PhasePath) -> usize {
+        path.iter().zip(self.current_path.iter()).take_while(|(a, b)| a == b).count()
     }
 
     fn shorten_summaries(&mut self) {
@@ -64,6 +141,17 @@ impl RunState {
             }
         }
     }
+}
+
+/// Returns the end of an output, from the beginning of a line on: at most [`MAX_LOG`] characters, and no more bytes than
+/// an entry has room for.
+fn end(output: &str) -> &str {
+    let mut starts = output.char_indices().rev().map(|(at, _)| at);
+    let start = starts.by_ref().take(MAX_LOG).take_while(|at| output.len() - at <= MAX_LOG_BYTES).last();
+    let start = start.unwrap_or_default();
+    let end = output.get(start..).unwrap_or_default();
+    let is_whole = start == 0 || output.get(..start).is_some_and(|before| before.ends_with('\n'));
+    if is_whole { end } else { end.split_once('\n').map_or(end, |(_, lines)| lines) }
 }
 
 /// Cuts a text to `limit` characters, and adds a mark to a longer text.

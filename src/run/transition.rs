@@ -577,8 +577,9 @@ fn current_entry<'a>(state: &RunState, library: &'a Library) -> Option<&'a Entry
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::definition::Target;
     use crate::definition::fixtures::{library, phase, workflow};
+    use crate::definition::{Target, ValueName};
+    use crate::run::OutputValue;
     use crate::run::path::path_to;
 
     fn at(path: &[(&str, usize)]) -> RunState {
@@ -672,7 +673,8 @@ mod tests {
         let (on, _) = leave(&before, Some("y"), &library).unwrap();
         assert_eq!(path(&on), [("outer", 3)]);
         assert!(on.progress.passed_over.keys().eq(["outer:2"]));
-        assert_eq!(on.outcome(1, "inner", &library), Some("y"));
+        let outcome = on.value(&ValueName::Outcome("inner".into()), 1, &library);
+        assert_eq!(outcome, Some(OutputValue::Text("y".into())));
         assert_eq!(way_back(&before, "y", &library), None);
 
         let (back, _) = leave(&before, Some("x"), &library).unwrap();

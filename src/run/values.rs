@@ -1,15 +1,14 @@
-//! The values that conditions and templates name: inputs, outcomes and outputs.
-
-use std::borrow::Cow;
+//! The values of a run, by their names.
 
 use crate::sorted::Map;
 
 use crate::definition::{
-    Condition, EntryKind, Gate, Given, Input, Library, PathVariable, Phase, ValueName, ValueType, Workflow, short,
-    with_emoji,
+    Condition, EntryKind, Gate, Given, Input, Library, PathVariable, Phase, ValueName, ValueType, Workflow, record_of,
+    short, with_emoji,
 };
 
 use super::outputs::{HandedOutputs, MAX_NAME, MAX_OUTPUTS, OutputValue, Outputs};
+use super::records::Records;
 use super::{path::PhasePath, pause::PauseReason, state::RunState};
 
 impl RunState {
@@ -38,14 +37,10 @@ impl RunState {
                 Some(EntryKind::Phase(_)) | None => return Map::new(),
             };
             let value = |input: &Input| match with.get(&input.name) {
-                Some(Given::Name(ValueName::Input(name))) => values.get(name).cloned(),
-                Some(Given::Name(ValueName::Output { phase, name })) => {
-                    let output = self.given_output(depth, (phase, name), library);
-                    output.map(|output| output.text().into_owned()).or_else(|| input.default.clone())
-                }
-                Some(Given::Name(ValueName::Item)) => {
-                    let item = self.item(depth, library).map(|item| item.text);
-                    item.filter(|item| input.kind.value(item).is_some())
+                Some(Given::Name(ValueName::Input(name))) => values.get(name).or(input.default.as_ref()).cloned(),
+                Some(Given::Name(name)) => {
+                    let given = self.value_if(name, depth, library, |_| true);
+                    given.map(|given| given.text().into_owned()).or_else(|| input.default.clone())
                 }
                 Some(given) => given.value(&input.kind),
                 None => input.default.clone(),
@@ -57,15 +52,66 @@ impl RunState {
         values
     }
 
+    /// Returns the value of this name in the workflow at this depth of the path, for every place that names a value;
+    /// `None` if the run does not have the value.
+    pub fn value(&self, name: &ValueName, depth: usize, library: &Library) -> Option<OutputValue> {
+        self.value_if(name, depth, library, |handed| !handed.is_hidden)
+    }
+
+    /// Like [`Self::value`]; of outputs only those that `counts` accepts.
+    pub(super) fn value_if(
+        &self,
+        name: &ValueName,
+        depth: usize,
+        library: &Library,
+        counts: fn(&HandedOutputs) -> bool,
+    ) -> Option<OutputValue> {
+        let item = || self.item(depth, library);
+        Some(match name {
+            ValueName::Input(name) => {
+                let value = self.inputs(depth, library).remove(name)?;
+                match self.scope(depth, library).and_then(|scope| scope.input(name)) {
+                    Some(input) => OutputValue::of_input(&input.kind, value),
+                    None => OutputValue::Text(value),
+                }
+            }
+            ValueName::Output { phase, name } => match self.of_entry(depth, phase, library, &self.progress.outputs)? {
+                OfEntry::One(handed) => Some(handed).filter(|of| counts(of))?.values.get(name)?.clone(),
+                OfEntry::Items(handed) => {
+                    let handed = handed.into_iter().filter(|of| counts(of));
+                    OutputValue::joined(handed.filter_map(|of| of.values.get(name)))
+                }
+            },
+            ValueName::Outcome(id) => match self.of_entry(depth, id, library, &self.progress.outcomes)? {
+                OfEntry::One(outcome) => OutputValue::Text(outcome.clone()),
+                OfEntry::Items(outcomes) => OutputValue::List(outcomes.into_iter().cloned().collect()),
+            },
+            ValueName::Summary(id) => joined(self.summaries_of(id, library).into_iter().map(|of| &of.text), "\n\n")?,
+            ValueName::Log(id) => {
+                let summaries = self.summaries_of(id, library);
+                joined(summaries.into_iter().filter_map(|of| of.log.as_ref()), "\n")?
+            }
+            // The list may no longer have the item.
+            ValueName::Item => OutputValue::Text(item().map(|item| item.text).filter(|text| !text.is_empty())?),
+            ValueName::ItemField(name) => OutputValue::of_json(record_of(&item()?.text)?.get(name)?.clone())?,
+            ValueName::ItemNumber => OutputValue::Number(item()?.number.into()),
+            ValueName::ItemCount => OutputValue::Number(item()?.count.into()),
+            ValueName::Task => OutputValue::Text(self.whole_task()?.to_owned()),
+            ValueName::RunDir => OutputValue::Text(self.run_dir_path()?.to_owned()),
+        })
+    }
+
+    /// Returns the workflow or the group at this depth of the path.
+    pub fn scope<'a>(&self, depth: usize, library: &'a Library) -> Option<&'a Workflow> {
+        library.get(&self.current_path.at_depth(depth).last()?.workflow_key)
+    }
+
     /// Returns the number that an input of the workflow at this depth has, for a bound; without a value, the least
     /// number that the input may have.
     pub(super) fn number(&self, name: &str, depth: usize, library: &Library) -> f64 {
         let value = self.inputs(depth, library).remove(name);
         value.and_then(|value| value.parse().ok()).unwrap_or_else(|| {
-            let path = self.current_path.at_depth(depth);
-            let workflow = path.last().and_then(|segment| library.get(&segment.workflow_key));
-            let mut inputs = workflow.into_iter().flat_map(|workflow| &workflow.inputs);
-            match inputs.find(|input| input.name == name).map(|input| &input.kind) {
+            match self.scope(depth, library).and_then(|scope| scope.input(name)).map(|input| &input.kind) {
                 Some(ValueType::Number(bounds)) => bounds.min.unwrap_or_default(),
                 _ => 0.0,
             }
@@ -85,30 +131,18 @@ impl RunState {
 
     /// Returns the value of a variable in a path of the workflow at this depth.
     pub fn path_value(&self, variable: &PathVariable, depth: usize, library: &Library) -> Option<String> {
-        match variable {
-            PathVariable::Input(name) => self.inputs(depth, library).remove(name),
-            PathVariable::ItemNumber => self.item(depth, library).map(|item| item.number.to_string()),
-            PathVariable::RunDir => self.run_dir_path().map(ToOwned::to_owned),
-        }
+        self.value(&variable.value(), depth, library).map(|value| value.text().into_owned())
     }
 
-    /// Returns the outcome with which the phase of this id, or the nested workflow of this key, was left last, in the
-    /// workflow at this depth of the path; `None` if there is none. Of several entries with this name, the last entry
-    /// before the current entry that has an outcome counts, or else the last entry of all.
-    pub fn outcome(&self, depth: usize, id: &str, library: &Library) -> Option<&str> {
-        let outcome = |key: &str| self.progress.outcomes.get(key).map(String::as_str);
-        self.of_entry(depth, id, library, outcome)
-    }
-
-    /// Returns the result of `find` for an entry of this name in the file of the workflow at this depth of the path, by
-    /// the key of its path: for the last entry before the current entry, or else for the last entry of all.
-    pub(super) fn of_entry<T>(
+    /// Returns the records of an entry of this name in the file of the workflow at this depth of the path: of the last
+    /// entry before the current entry that has records, or else of the last entry of all that has.
+    fn of_entry<'a, T>(
         &self,
         depth: usize,
         id: &str,
         library: &Library,
-        find: impl Fn(&str) -> Option<T>,
-    ) -> Option<T> {
+        records: &'a Records<T>,
+    ) -> Option<OfEntry<'a, T>> {
         let path = self.current_path.at_depth(depth);
         let segment = path.last()?;
         let workflow = library.get(&segment.workflow_key)?;
@@ -118,8 +152,16 @@ impl RunState {
         let called = entries.iter().filter(|of| of.entry.is_called(id));
         let (earlier, others): (Vec<_>, Vec<_>) = called.partition(|of| of.is_before(&current));
         let latest_first = earlier.into_iter().rev().chain(others.into_iter().rev());
-        let mut found = latest_first.filter_map(|of| find(&self.path_to(&around, of, library)?.key()));
-        found.next()
+        let mut is_of_items = false;
+        for place in latest_first.filter_map(|of| self.place_of(&around, of, library)) {
+            is_of_items |= place.is_of_items();
+            match &place.records(records)[..] {
+                [] => {}
+                found if place.is_of_items() => return Some(OfEntry::Items(found.to_vec())),
+                [one, ..] => return Some(OfEntry::One(one)),
+            }
+        }
+        is_of_items.then(|| OfEntry::Items(Vec::new()))
     }
 
     /// Returns the first condition in `when`, of an entry of the innermost workflow, that does not hold, with the value
@@ -141,30 +183,20 @@ impl RunState {
         let depth = self.current_path.len();
         let workflow = library.get(&self.current_path.last()?.workflow_key)?;
         when.iter().find_map(|condition| {
-            let (value, holds) = match &condition.of {
-                ValueName::Input(name) => {
-                    let value = inputs.get(name).map(|value| Cow::Borrowed(value.as_str()));
-                    let input = workflow.inputs.iter().find(|input| input.name == *name);
-                    let holds = input.zip(value.as_deref());
-                    let holds = holds.is_some_and(|(input, value)| input.kind.is_one_of(value, &condition.values));
-                    (value, holds)
-                }
-                ValueName::Outcome(id) => {
-                    let value = self.outcome(depth, id, library);
-                    let is_value = |value| condition.values.iter().any(|other| other == value);
-                    (value.map(Cow::Borrowed), value.is_some_and(is_value))
-                }
-                ValueName::Output { phase, name } => {
-                    let value = self.output(depth, (phase, name), library).map(OutputValue::text);
-                    let output = library.output(workflow, phase, name);
-                    let holds = output
-                        .zip(value.as_deref())
-                        .is_some_and(|(output, value)| output.kind.is_one_of(value, &condition.values));
-                    (value, holds)
-                }
-                ValueName::Summary(_) | ValueName::Item | ValueName::Task | ValueName::RunDir => (None, false),
+            let value = match &condition.of {
+                ValueName::Input(name) => inputs.get(name).cloned().map(OutputValue::Text),
+                of => self.value(of, depth, library),
             };
-            (!holds).then(|| (condition, value.map(Cow::into_owned)))
+            let kind = library.type_of(workflow, &condition.of);
+            let holds = kind.zip(value.as_ref());
+            let holds = holds.is_some_and(|(kind, value)| match value {
+                // Each item has given a value.
+                OutputValue::List(items) => {
+                    !items.is_empty() && items.iter().all(|item| kind.is_one_of(item, &condition.values))
+                }
+                value => kind.is_one_of(&value.text(), &condition.values),
+            });
+            (!holds).then(|| (condition, value.map(|value| value.text().into_owned())))
         })
     }
 
@@ -193,28 +225,6 @@ impl RunState {
         others.map(|(_, handed)| length(&handed.values)).sum::<usize>() + length(outputs) <= MAX_OUTPUTS
     }
 
-    /// Returns the value of the output of this name with which the phase of this id was left last, in the workflow at
-    /// this depth of the path. Of several phases with this id, the last phase before the current entry that has outputs
-    /// counts, or else the last phase of all.
-    pub fn output(&self, depth: usize, (id, name): (&str, &str), library: &Library) -> Option<&OutputValue> {
-        let handed = self.handed_by(depth, id, library).filter(|handed| !handed.is_hidden);
-        handed?.values.get(name)
-    }
-
-    /// Like [`Self::output`], for an input of a nested workflow; a hidden output counts too.
-    pub(super) fn given_output(
-        &self,
-        depth: usize,
-        (id, name): (&str, &str),
-        library: &Library,
-    ) -> Option<&OutputValue> {
-        self.handed_by(depth, id, library)?.values.get(name)
-    }
-
-    fn handed_by(&self, depth: usize, id: &str, library: &Library) -> Option<&HandedOutputs> {
-        self.of_entry(depth, id, library, |key| self.progress.outputs.get(key))
-    }
-
     /// Returns the reason to pause if a nested workflow that the run has entered, coming from the path `before`, lacks
     /// a value: `with` gives an input without a default an output that its phase did not hand over.
     pub fn missing_value(&self, before: &PhasePath, library: &Library) -> Option<PauseReason> {
@@ -226,17 +236,30 @@ impl RunState {
             let EntryKind::Workflow { with, .. } = &entry.kind else { return None };
             let nested = library.get(&inner.workflow_key)?;
             with.iter().find_map(|(name, given)| {
-                let Given::Name(ValueName::Output { phase, name: output }) = given else { return None };
-                let input = nested.inputs.iter().find(|input| input.name == *name)?;
-                let is_missing = self.output(depth, (phase, output), library).is_none();
-                (is_missing && input.default.is_none()).then(|| PauseReason::MissingOutput {
+                let Given::Name(given @ ValueName::Output { .. }) = given else { return None };
+                let input = nested.input(name)?;
+                let is_missing = self.value(given, depth, library).is_none();
+                (is_missing && input.is_required()).then(|| PauseReason::MissingOutput {
                     of: short(&nested.name, MAX_NAME),
                     input: name.clone(),
-                    output: format!("output.{phase}.{output}"),
+                    output: given.to_string(),
                 })
             })
         })
     }
+}
+
+/// The records of an entry.
+enum OfEntry<'a, T> {
+    One(&'a T),
+    /// The entry is in a repeated group, seen from outside: what its items gave, in their order.
+    Items(Vec<&'a T>),
+}
+
+/// Returns texts as one; `None` without any.
+fn joined<'a>(texts: impl Iterator<Item = &'a String>, between: &str) -> Option<OutputValue> {
+    let texts: Vec<&str> = texts.map(String::as_str).collect();
+    (!texts.is_empty()).then(|| OutputValue::Text(texts.join(between)))
 }
 
 /// Returns the length of all values, in bytes.

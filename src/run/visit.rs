@@ -135,6 +135,9 @@ pub struct Summary {
     pub name: String,
     /// At most 4,000 characters, and a mark at the end if it was longer.
     pub text: String,
+    /// The end of the output of a step whose output is named, at most 20,000 characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log: Option<String>,
     /// The number of transitions of the run before it; orders summaries by age.
     pub step: u64,
 }

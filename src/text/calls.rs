@@ -1,7 +1,7 @@
 //! The exact calls of `workflow_step` that leave a phase. A model copies a call more reliably than it makes a call from
 //! a description.
 
-use crate::definition::{Phase, ValueType, is_blank, trim};
+use crate::definition::{Output, Phase, ValueType, is_blank, trim};
 use crate::run::Active;
 
 use super::names::{phase_title, short_name};
@@ -42,23 +42,28 @@ fn next_call(phase: &Phase, outcome: Option<&str>) -> String {
     if let Some(outcome) = outcome {
         call.push_str(&format!(r#", "outcome": {}"#, text(outcome)));
     }
-    let needed = phase.outputs.iter().filter(|output| !output.is_optional);
-    let outputs: Vec<String> = needed
-        .map(|output| {
-            let value = match &output.kind {
-                ValueType::Text => text(&placeholder(&output.name)),
-                ValueType::Choice(_) => text(&output.kind.sample(&output.name)),
-                ValueType::List { .. } => format!("[{}]", text(&placeholder(&output.name))),
-                ValueType::Number(_) | ValueType::Flag => output.kind.sample(&output.name),
-            };
-            format!("{}: {value}", text(&output.name))
-        })
-        .collect();
+    let outputs = examples(&phase.outputs);
     if !outputs.is_empty() {
-        call.push_str(&format!(r#", "outputs": {{{}}}"#, outputs.join(", ")));
+        call.push_str(&format!(r#", "outputs": {{{outputs}}}"#));
     }
     call.push('}');
     call
+}
+
+/// Returns an example of each output, or field of a record, that is needed.
+fn examples(outputs: &[Output]) -> String {
+    let text = |text: &str| serde_json::Value::from(text).to_string();
+    let needed = outputs.iter().filter(|output| !output.is_optional).map(|Output { name, kind, .. }| {
+        let value = match kind {
+            ValueType::Text(_) => text(&placeholder(name)),
+            ValueType::Choice(_) => text(&kind.sample(name)),
+            ValueType::List { fields, .. } if !fields.is_empty() => format!("[{{{}}}]", examples(fields)),
+            ValueType::List { .. } => format!("[{}]", text(&placeholder(name))),
+            ValueType::Number(_) | ValueType::Flag => kind.sample(name),
+        };
+        format!("{}: {value}", text(name))
+    });
+    needed.collect::<Vec<_>>().join(", ")
 }
 
 /// The example of a text in an exact call.

@@ -1,10 +1,11 @@
 //! Texts about the inputs of a workflow.
 
 use crate::definition::{Bounds, Input, ValueType, Workflow, nearest, on_one_line};
-use crate::run::Active;
+use crate::run::{Active, OutputValue};
 
 use super::exact::quoted;
 use super::names::short_name;
+use super::outputs::output_on_one_line;
 use super::questions::{Title, in_question};
 
 /// Returns the values of the inputs of the workflow at this depth of the path, from 1 for the root; `None` without any.
@@ -19,25 +20,8 @@ pub(super) fn inputs(active: &Active, depth: usize) -> Option<String> {
 }
 
 /// Returns a value of this type on one line.
-pub(super) fn value_on_one_line(kind: &ValueType, value: &str) -> String {
-    match kind {
-        ValueType::List { .. } => format!("[{}]", on_one_line(&value.replace('\n', ", "))),
-        ValueType::Text | ValueType::Number(_) | ValueType::Choice(_) | ValueType::Flag => on_one_line(value),
-    }
-}
-
-/// Returns a value of this type as a text for the agent; a list becomes numbered lines.
-pub(super) fn value_text(kind: &ValueType, value: String) -> String {
-    match kind {
-        ValueType::List { .. } if value.is_empty() => "(none)".to_owned(),
-        ValueType::List { .. } => numbered(value.lines()),
-        ValueType::Text | ValueType::Number(_) | ValueType::Choice(_) | ValueType::Flag => value,
-    }
-}
-
-pub(super) fn numbered<'a>(items: impl Iterator<Item = &'a str>) -> String {
-    let lines = items.enumerate().map(|(index, item)| format!("{}. {item}", index + 1));
-    lines.collect::<Vec<String>>().join("\n")
+fn value_on_one_line(kind: &ValueType, value: &str) -> String {
+    output_on_one_line(&OutputValue::of_input(kind, value.to_owned()))
 }
 
 /// Returns the error for a name that no input has.
@@ -107,7 +91,8 @@ pub fn input_question(workflow: &Workflow, input: &Input) -> Title {
     let kind = match &input.kind {
         ValueType::Number(bounds) if *bounds == Bounds::default() => " (a number)".to_owned(),
         ValueType::Number(_) => format!(" ({})", input.kind.expected()),
-        ValueType::Text | ValueType::Choice(_) | ValueType::Flag | ValueType::List { .. } => String::new(),
+        ValueType::List { fields, .. } if !fields.is_empty() => format!(" ({}, as JSON)", input.kind.expected()),
+        ValueType::Text(_) | ValueType::Choice(_) | ValueType::Flag | ValueType::List { .. } => String::new(),
     };
     Title::new("Input ", &format!("`{}`{kind} of {}?{about}", input.name, quoted(&workflow.name, 60)))
 }
@@ -119,9 +104,9 @@ pub fn item_question(workflow: &Workflow, input: &Input, number: usize) -> Title
 
 /// Returns the usage of the command for a workflow with this command name and these inputs.
 pub fn start_usage(name: &str, inputs: &[Input]) -> String {
-    let inputs = inputs.iter().map(|input| match input.default {
-        None => format!("{}=… ", input.name),
-        Some(_) => format!("[{}=…] ", input.name),
+    let inputs = inputs.iter().map(|input| match input.is_required() {
+        true => format!("{}=… ", input.name),
+        false => format!("[{}=…] ", input.name),
     });
     format!("Usage: /workflow {name} {}{{description}}", inputs.collect::<String>())
 }
@@ -132,7 +117,8 @@ pub(super) fn input_lines(workflow: &Workflow) -> Vec<String> {
         let default = input.default.as_ref();
         let default = default.map(|value| format!(", default `{}`", value_on_one_line(&input.kind, value)));
         let about = input.description.as_ref().map(|about| format!(": {about}"));
-        let (default, about) = (default.unwrap_or_default(), about.unwrap_or_default());
+        let optional = || if input.is_optional { ", optional".to_owned() } else { String::new() };
+        let (default, about) = (default.unwrap_or_else(optional), about.unwrap_or_default());
         let (name, expected) = (&input.name, input.kind.expected());
         on_one_line(&format!("{name}=… ({expected}{default}){about}"))
     };

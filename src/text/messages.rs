@@ -328,7 +328,8 @@ mod tests {
     #[test]
     fn every_template_knows_inputs_and_outcomes() {
         let template = || Some("<{input.note} {input.other} {outcome.a} {outcome.other}>".to_owned());
-        let input = Input { name: "note".into(), kind: ValueType::Text, default: None, description: None };
+        let input =
+            Input { name: "note".into(), kind: ValueType::TEXT, default: None, is_optional: false, description: None };
         let mut root = Workflow {
             inputs: vec![input],
             initial_message: template().unwrap(),

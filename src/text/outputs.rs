@@ -6,7 +6,6 @@ use crate::definition::{Input, Output, Phase, nearest, on_one_line};
 use crate::run::{Active, MAX_OUTPUTS, OutputValue, Outputs, WrongOutput};
 
 use super::calls::call_again;
-use super::inputs::numbered;
 use super::names::{phase_title, short_name};
 use super::ways::short;
 
@@ -48,6 +47,8 @@ pub(super) fn output_text(value: &OutputValue) -> String {
     match value {
         OutputValue::List(items) if items.is_empty() => "(none)".to_owned(),
         OutputValue::List(items) => numbered(items.iter().map(String::as_str)),
+        OutputValue::Records(records) if records.is_empty() => "(none)".to_owned(),
+        OutputValue::Records(_) => numbered(value.text().lines()),
         OutputValue::Text(_) | OutputValue::Number(_) | OutputValue::Flag(_) => value.text().into_owned(),
     }
 }
@@ -60,6 +61,9 @@ const MAX_LIST: usize = 70;
 pub(super) fn outputs_in_brief(outputs: &Outputs) -> String {
     let lines = outputs.iter().map(|(name, value)| match value {
         OutputValue::List(items) => format!("- {name}: {}", list_in_brief(items)),
+        OutputValue::Records(records) => {
+            format!("- {name}: {}", list_in_brief(&OutputValue::Records(records.clone()).items()))
+        }
         OutputValue::Text(_) | OutputValue::Number(_) | OutputValue::Flag(_) => {
             format!("- {name}: {}", output_on_one_line(value))
         }
@@ -81,10 +85,16 @@ fn list_in_brief(items: &[String]) -> String {
     format!("[{}]", shown.join(", "))
 }
 
+fn numbered<'a>(items: impl Iterator<Item = &'a str>) -> String {
+    let lines = items.enumerate().map(|(index, item)| format!("{}. {item}", index + 1));
+    lines.collect::<Vec<String>>().join("\n")
+}
+
 /// Returns an output on one line.
 pub(super) fn output_on_one_line(value: &OutputValue) -> String {
     match value {
         OutputValue::List(items) => format!("[{}]", on_one_line(&items.join(", "))),
+        OutputValue::Records(_) => format!("[{}]", on_one_line(&value.text().replace('\n', ", "))),
         OutputValue::Text(_) | OutputValue::Number(_) | OutputValue::Flag(_) => on_one_line(&value.text()),
     }
 }
@@ -143,7 +153,8 @@ fn line(phase: &Phase, wrong: &WrongOutput) -> String {
             };
             format!("`{}` is no output of this phase. {known}", short_name(name))
         }
-        WrongOutput::Wrong { output, given } => {
+        WrongOutput::Wrong { output, why: Some(why), .. } => format!("wrong: `{}`: {}", output.name, on_one_line(why)),
+        WrongOutput::Wrong { output, given, why: None } => {
             let found = match given {
                 Value::String(text) => short_name(text),
                 other => short_name(&other.to_string()),

@@ -189,17 +189,19 @@ mod tests {
             name: name.into(),
             kind,
             default: default.map(Into::into),
+            is_optional: name == "note",
             description: about.map(Into::into),
         };
         let inputs = vec![
             input("scope", ValueType::Choice(vec!["a".into(), "b".into()]), Some("a"), None),
             input("issue", ValueType::Number(Bounds::default()), None, Some("Its\nnumber")),
+            input("note", ValueType::Flag, None, None),
         ];
         let library = Library::new(vec![Workflow { inputs, ..workflow("w", &["a"]) }], &mut Vec::new());
         let text = preview(library.get("w").unwrap(), &library, "the task");
-        let list = "━━ Inputs ━━\n\nscope=… (`a` or `b`, default `a`)\nissue=… (a number): Its number\n\n";
+        let list = "━━ Inputs ━━\n\nscope=… (`a` or `b`, default `a`)\nissue=… (a number): Its number\nnote=… (`true` or `false`, optional)\n\n";
         assert!(text.contains(list), "{text}");
-        assert!(text.contains("\n**Inputs:** scope: a, issue: 1\n"), "{text}");
+        assert!(text.contains("\n**Inputs:** scope: a, issue: 1, note: true\n"), "{text}");
     }
 
     #[test]
@@ -212,8 +214,8 @@ mod tests {
         a.outcomes = vec![outcome("clean", Target::Next), outcome("again", Target::Loop)];
         outer.phases[0] = Entry::phase(a);
         let options = vec!["api".into(), "web".into()];
-        outer.inputs =
-            vec![Input { name: "scope".into(), kind: ValueType::Choice(options), default: None, description: None }];
+        let (kind, default, description) = (ValueType::Choice(options), None, None);
+        outer.inputs = vec![Input { name: "scope".into(), kind, default, is_optional: false, description }];
         let mut diagnostics = Vec::new();
         let library = Library::new(vec![outer, workflow("s", &["b", "c"])], &mut diagnostics);
         assert_eq!(diagnostics, []);

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::definition::Library;
-use crate::run::{Outputs, PhasePath, RunState, Segment, Summary, cut};
+use crate::run::{Outputs, PhasePath, RunState, Summary, cut};
 
 use super::outputs::{output_lines, outputs_in_brief};
 
@@ -159,32 +159,10 @@ pub(super) fn previous(state: &RunState) -> Option<&str> {
     state.summaries().pop().map(|(_, summary)| &*summary.text)
 }
 
-/// Returns the summary of the phase with this id; of several phases the summary in the innermost scope, else the
-/// newest. Without such a summary, returns the newest one in the nested workflow or the group with this id.
-pub fn summary_of<'a>(state: &'a RunState, id: &str, library: &Library) -> Option<&'a str> {
-    let summaries = state.summaries();
-    let of_phase = summaries.iter().filter(|(_, summary)| summary.id == id).max_by_key(|(path, summary)| {
-        (path.len().checked_sub(shared(state, path) + 1) == Some(0), path.len(), summary.step)
-    });
-    let is_called = |segment: &Segment| {
-        let scope = library.get(&segment.workflow_key);
-        let entry = scope.and_then(|scope| scope.phases.get(segment.phase_index));
-        entry.is_some_and(|entry| entry.is_called(id))
-    };
-    let is_inside = |path: &PhasePath| path.iter().any(is_called);
-    let of_workflow = || summaries.iter().rfind(|(path, _)| is_inside(path));
-    of_phase.or_else(of_workflow).map(|(_, summary)| &*summary.text)
-}
-
-/// Returns the number of leading segments that a path has in common with the run's path.
-fn shared(state: &RunState, path: &PhasePath) -> usize {
-    path.iter().zip(state.current_path.iter()).take_while(|(a, b)| a == b).count()
-}
-
 fn groups<'a>(state: &'a RunState, library: &'a Library, lines: fn(&Outputs) -> String) -> Vec<Group<'a>> {
     let mut groups: Vec<Group> = Vec::new();
     for (path, result) in state.results() {
-        let depth = shared(state, &path).min(path.len() - 1);
+        let depth = state.shared(&path).min(path.len() - 1);
         let item = |path: &PhasePath| path.get(depth).and_then(|segment| segment.item);
         // Results of another item of the group stand below the name of the group.
         let depth = depth - usize::from(depth > 0 && item(&path) != item(&state.current_path));
@@ -255,7 +233,8 @@ mod tests {
             lines(&state, &library),
             ["- 🔹 A: one", "- The s", "  - 🔹 B: two", "  - The t > 🔹 A: three", "  - 🔹 C: four"]
         );
-        let summaries = ["a", "c", "s", "t", "x", "r"].map(|id| summary_of(&state, id, &library));
+        let summary = |id| state.summaries_of(id, &library).first().map(|summary| &*summary.text);
+        let summaries = ["a", "c", "s", "t", "x", "r"].map(summary);
         let expected = [Some("one"), Some("four"), Some("four"), Some("three"), None, None];
         assert_eq!((summaries, previous(&state)), (expected, Some("four")));
     }

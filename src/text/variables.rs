@@ -6,7 +6,6 @@ use crate::definition::{Entry, Library, ToolPolicy, ValueName, Workflow};
 use crate::protocol::STEP_TOOL_NAME;
 use crate::run::{Active, RunState};
 
-use super::inputs::value_text;
 use super::outputs::output_text;
 use super::results;
 use super::task::task;
@@ -51,69 +50,54 @@ pub(super) fn run_variable<'a>(
     depth: usize,
     library: &Library,
 ) -> Option<Cow<'a, str>> {
-    if let Some(value) = value_variable(name, state, depth, library) {
-        return Some(value);
-    }
     let root = library.get(&state.current_path.first()?.workflow_key)?;
     let summary = match name.strip_prefix("summary.") {
-        None if name == "previousSummary" => results::previous(state),
-        None => return None,
-        Some(id) => match results::summary_of(state, id, library) {
+        None if name == "previousSummary" => results::previous(state).map(Cow::Borrowed),
+        None => return value_variable(name, state, depth, library),
+        Some(id) => match state.value(&ValueName::Summary(id.to_owned()), depth, library) {
             None if !library.entries(root).any(|entry| entry.is_called(id)) => return None,
-            found => found,
+            found => found.map(|summary| Cow::Owned(output_text(&summary))),
         },
     };
-    Some(Cow::Borrowed(summary.unwrap_or(NONE)))
+    Some(summary.unwrap_or(Cow::Borrowed(NONE)))
 }
 
-/// Returns the value of a variable that names an input, an output, an outcome or the folder of the run, as
-/// [`run_variable`] does.
-pub(super) fn value_variable<'a>(
+fn is_step(entry: &Entry, id: &str) -> bool {
+    entry.as_phase().is_some_and(|phase| phase.id == *id && phase.step().is_some())
+}
+
+/// Returns the value of a variable that names any value but a summary, as [`run_variable`] does.
+pub(super) fn value_variable(
     name: &str,
-    state: &'a RunState,
+    state: &RunState,
     depth: usize,
     library: &Library,
-) -> Option<Cow<'a, str>> {
-    if name == ValueName::RUN_DIR {
-        return Some(Cow::Borrowed(state.run_dir_path().unwrap_or(NONE)));
-    }
-    if ["item", "itemNumber", "itemCount"].contains(&name) {
-        let value = state.item(depth, library).map(|item| match name {
-            // The item is not known yet: the list has no text for it.
-            "item" if item.text.is_empty() => NONE.to_owned(),
-            "item" => item.text,
-            "itemNumber" => item.number.to_string(),
-            _ => item.count.to_string(),
-        });
-        return Some(value.map_or(Cow::Borrowed(NONE), Cow::Owned));
-    }
-    if let Some(name) = name.strip_prefix("input.") {
-        let value = state.inputs(depth, library).remove(name);
-        let path = state.current_path.at_depth(depth);
-        let workflow = path.last().and_then(|segment| library.get(&segment.workflow_key));
-        let input = workflow.and_then(|workflow| workflow.inputs.iter().find(|i| i.name == name));
-        return match (input, value) {
-            (Some(input), Some(value)) => Some(Cow::Owned(value_text(&input.kind, value))),
-            (None, value) => value.map(Cow::Owned),
-            // A nested workflow has begun without the output that gives the input.
-            (Some(_), None) => Some(Cow::Borrowed(NONE)),
-        };
-    }
+) -> Option<Cow<'static, str>> {
+    let name = ValueName::parse(name).ok()?;
     // The innermost workflow around the template, with its depth, that has such an entry.
-    let find = |has: &dyn Fn(&Workflow) -> bool| {
-        (1..=depth).rev().find(|depth| {
-            let segment = state.current_path.get(depth - 1);
-            segment.and_then(|segment| library.get(&segment.workflow_key)).is_some_and(has)
-        })
+    let find =
+        |has: &dyn Fn(&Workflow) -> bool| (1..=depth).rev().find(|depth| state.scope(*depth, library).is_some_and(has));
+    let depth = match &name {
+        ValueName::Output { phase, name } => find(&|scope| library.output(scope, phase, name).is_some())?,
+        ValueName::Outcome(id) => {
+            find(&|scope| library.entries_of_file(scope).iter().any(|of| of.entry.is_called(id)))?
+        }
+        ValueName::Log(id) => find(&|scope| library.entries_of_file(scope).iter().any(|of| is_step(of.entry, id)))?,
+        ValueName::Summary(_) | ValueName::Task => return None,
+        ValueName::Input(_)
+        | ValueName::Item
+        | ValueName::ItemField(_)
+        | ValueName::ItemNumber
+        | ValueName::ItemCount
+        | ValueName::RunDir => depth,
     };
-    if let Some(of) = name.strip_prefix("output.") {
-        // The id of a phase may have dots.
-        let (id, name) = of.rsplit_once('.')?;
-        let depth = find(&|workflow| library.output(workflow, id, name).is_some())?;
-        let value = state.output(depth, (id, name), library);
-        return Some(value.map_or(Cow::Borrowed(NONE), |value| Cow::Owned(output_text(value))));
+    match (state.value(&name, depth, library), &name) {
+        (Some(value), _) => Some(Cow::Owned(output_text(&value))),
+        (None, ValueName::Input(name)) => state.scope(depth, library)?.input(name).map(|_| Cow::Borrowed(NONE)),
+        // The record lacks an optional field; other names are no variables.
+        (None, ValueName::ItemField(_)) => {
+            find(&|scope| library.type_of(scope, &name).is_some()).map(|_| Cow::Borrowed(NONE))
+        }
+        (None, _) => Some(Cow::Borrowed(NONE)),
     }
-    let id = name.strip_prefix("outcome.")?;
-    let depth = find(&|workflow| library.entries_of_file(workflow).iter().any(|of| of.entry.is_called(id)))?;
-    Some(Cow::Borrowed(state.outcome(depth, id, library).unwrap_or(NONE)))
 }

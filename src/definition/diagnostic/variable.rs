@@ -80,6 +80,8 @@ impl VariableProblem {
                 let what = match name.split_once('.') {
                     Some(("input", _)) => "input",
                     Some(("output", _)) => "output",
+                    Some(("log", _)) => "step",
+                    Some(("item", _)) => "field of records",
                     _ => "phase with outcomes",
                 };
                 warning(format!(

@@ -1,8 +1,13 @@
 //! Groups. Names of values hold in the whole file, across its groups.
 
-use super::inputs::Output;
+use std::borrow::Cow;
+
 use super::library::Library;
-use super::workflow::{Entry, Workflow};
+use super::parallel::Parallel;
+use super::paths::group_key;
+use super::value_type::{Output, ValueType};
+use super::values::{Each, ValueName};
+use super::workflow::{Entry, Group, Workflow};
 
 /// An entry of a file: of a workflow, or of a group in it.
 #[derive(Debug, Clone)]
@@ -39,6 +44,113 @@ fn add<'a>(scope: &'a Workflow, get: &dyn Fn(&str) -> Option<&'a Workflow>, entr
     }
 }
 
+/// The type of a value in a place of a file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TypeOf<'a> {
+    /// The type of the value, or of what each item of a group gives.
+    kind: &'a ValueType,
+    /// The place is outside of repeated groups whose items give the value, with at most this many items.
+    items: Option<usize>,
+}
+
+/// Number of items from which on a list counts as having any number of them.
+const MANY: usize = 10_000;
+
+impl<'a> TypeOf<'a> {
+    /// Returns the type of the value, or of what each item gives.
+    pub fn of_one(self) -> &'a ValueType {
+        self.kind
+    }
+
+    /// Returns the type of the whole value: what items give is a list.
+    pub fn whole(self) -> Cow<'a, ValueType> {
+        let (max, fields) = match (self.items, self.kind) {
+            (None, kind) => return Cow::Borrowed(kind),
+            (Some(items), ValueType::List { max, fields, .. }) => (items.saturating_mul(*max), fields.clone()),
+            (Some(items), _) => (items, Vec::new()),
+        };
+        Cow::Owned(ValueType::List { min: 0, max: max.min(MANY), fields })
+    }
+}
+
+/// Returns the type of a value for the entry at the indices `at` in a file with the entries `all`; `None` if the
+/// workflow does not have the value.
+pub(crate) fn type_of<'a>(
+    (workflow, at): (&'a Workflow, &[usize]),
+    name: &ValueName,
+    all: &[FileEntry<'a>],
+    get: &dyn Fn(&str) -> Option<&'a Workflow>,
+) -> Option<TypeOf<'a>> {
+    let (phase, name) = match name {
+        ValueName::Input(name) => return Some(TypeOf { kind: &workflow.input(name)?.kind, items: None }),
+        ValueName::Output { phase, name } => (phase, name),
+        ValueName::ItemField(name) => {
+            let field = fields_of_item(workflow, all, get).into_iter().find(|field| field.name == *name)?;
+            return Some(TypeOf { kind: &field.kind, items: None });
+        }
+        _ => return Some(TypeOf { kind: &ValueType::TEXT, items: None }),
+    };
+    let mut outputs = all.iter().filter(|of| of.entry.id() == phase);
+    let (of, output) = outputs.find_map(|of| Some((of, of.entry.output(name)?)))?;
+    let file = workflow.group.as_ref().map_or(&workflow.key, |group| &group.file);
+    let around = (1..of.at.len()).filter_map(|depth| of.at.get(..depth)).filter(|group| !at.starts_with(group));
+    let items = around.filter_map(|place| most_items(get(&group_key(file, place))?, all, get));
+    Some(TypeOf { kind: &output.kind, items: items.reduce(|one, other| one.saturating_mul(other).min(MANY)) })
+}
+
+/// Returns the fields of the items of the innermost repeated group around the entries of a workflow or group: those that
+/// are the same in all of its lists.
+pub(crate) fn fields_of_item<'a>(
+    workflow: &'a Workflow,
+    all: &[FileEntry<'a>],
+    get: &dyn Fn(&str) -> Option<&'a Workflow>,
+) -> Vec<&'a Output> {
+    let Some(Group { file, at }) = &workflow.group else { return Vec::new() };
+    let mut groups = (1..=at.len()).rev().filter_map(|depth| get(&group_key(file, at.get(..depth)?)));
+    let group = groups.find(|group| group.each.is_some());
+    let Some((group, Each::Of(names))) = group.and_then(|group| Some((group, group.each.as_ref()?))) else {
+        return Vec::new();
+    };
+    let at = group.group.as_ref().map_or(&[][..], |group| &group.at);
+    let of_list = |name: &ValueName| match type_of((group, at), name, all, get)?.kind {
+        ValueType::List { fields, .. } => Some(&fields[..]),
+        _ => None,
+    };
+    let mut lists = names.iter().filter_map(of_list);
+    let first = lists.next().unwrap_or_default();
+    let others: Vec<&[Output]> = lists.collect();
+    let is_in_all = |field: &&Output| {
+        others.iter().all(|fields| fields.iter().any(|other| other.name == field.name && other.kind == field.kind))
+    };
+    first.iter().filter(is_in_all).collect()
+}
+
+/// Returns the greatest number of items of a repeated group in a file with these entries; `None` for any other group.
+pub(crate) fn most_items<'a>(
+    group: &'a Workflow,
+    all: &[FileEntry<'a>],
+    get: &dyn Fn(&str) -> Option<&'a Workflow>,
+) -> Option<usize> {
+    let names = match group.each.as_ref()? {
+        Each::Items(items) => return Some(items.len()),
+        Each::Of(names) => names,
+    };
+    let at = group.group.as_ref().map_or(&[][..], |group| &group.at);
+    let before: Vec<FileEntry> = all.iter().filter(|of| of.is_before(at)).cloned().collect();
+    let mut most = 0;
+    for name in names {
+        most += match type_of((group, at), name, &before, get).map(TypeOf::whole).as_deref() {
+            Some(ValueType::List { max, .. }) => *max,
+            // The name is an error.
+            _ => 1,
+        };
+        if most >= MANY {
+            return Some(MANY);
+        }
+    }
+    Some(most)
+}
+
 impl Workflow {
     /// Returns the indices that lead to the entry at `index` of this workflow from the beginning of its file.
     pub(crate) fn place_of(&self, index: usize) -> Vec<usize> {
@@ -51,6 +163,27 @@ impl Library {
     /// Returns the entries of the file of a workflow, see [`FileEntry`].
     pub fn entries_of_file<'a>(&'a self, workflow: &'a Workflow) -> Vec<FileEntry<'a>> {
         entries_of_file(workflow, &|key| self.get(key))
+    }
+
+    /// Returns the largest possible number of branches of a parallel group: the number of its entries, or of its items.
+    pub fn most_branches(&self, group: &Workflow) -> u64 {
+        let all = self.entries_of_file(group);
+        let count =
+            most_items(group, &all, &|key| self.get(key)).map_or(group.phases.len(), |most| most.min(Parallel::MAX));
+        u64::try_from(count).unwrap_or(u64::MAX)
+    }
+
+    /// Returns the type of the value of this name in a workflow, or of what each item gives; `None` if the workflow does not have the value.
+    pub fn type_of<'a>(&'a self, workflow: &'a Workflow, name: &ValueName) -> Option<&'a ValueType> {
+        match name {
+            ValueName::Input(name) => Some(&workflow.input(name)?.kind),
+            ValueName::Output { phase, name } => Some(&self.output(workflow, phase, name)?.kind),
+            ValueName::ItemField(name) => {
+                let fields = fields_of_item(workflow, &self.entries_of_file(workflow), &|key| self.get(key));
+                Some(&fields.into_iter().find(|field| field.name == *name)?.kind)
+            }
+            _ => Some(&ValueType::TEXT),
+        }
     }
 
     /// Returns the output with this name of the phase with this id in the file of a workflow.

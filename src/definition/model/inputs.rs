@@ -9,28 +9,23 @@ pub struct Input {
     /// Its name: letters, digits, `_` and `-`.
     pub name: String,
     pub kind: ValueType,
-    /// The value for a run that gives no value; `None` if each run must give a value.
+    /// The value for a run that gives no value.
     pub default: Option<String>,
+    /// A run may have no value.
+    pub is_optional: bool,
     /// Its meaning, for the user.
     pub description: Option<String>,
 }
 
 impl Input {
+    /// Returns true if each run must give a value.
+    pub fn is_required(&self) -> bool {
+        self.default.is_none() && !self.is_optional
+    }
+
     pub fn sample(&self) -> String {
         self.default.clone().unwrap_or_else(|| self.kind.sample(&self.name))
     }
-}
-
-/// A value that the agent gives when it leaves a phase.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Output {
-    /// Its name: letters, digits, `_` and `-`.
-    pub name: String,
-    pub kind: ValueType,
-    /// The phase can be left without the output.
-    pub is_optional: bool,
-    /// Its meaning, for the agent.
-    pub description: Option<String>,
 }
 
 /// The value of an input of a nested workflow, as the entry gives it.
@@ -44,7 +39,7 @@ pub enum Given {
 
 impl Given {
     /// The forms of names that are allowed as a value.
-    pub const FORMS: [&str; 3] = [ValueName::INPUT, ValueName::OUTPUT, ValueName::ITEM];
+    pub const FORMS: [&str; 4] = [ValueName::INPUT, ValueName::OUTPUT, ValueName::ITEM, ValueName::ITEM_FIELD];
 
     /// Returns the stored form of the value; `None` for a value that is not of this type, and for a name.
     pub fn value(&self, kind: &ValueType) -> Option<String> {

@@ -9,8 +9,6 @@ use super::paths::{is_within, last_part, package_of};
 use super::rule_inputs::{RuleUse, inputs_of_rules};
 use super::seal;
 pub use super::totals::MAX_NESTING;
-use super::value_type::ValueType;
-use super::values::{Each, ValueName};
 use super::workflow::{ContextMode, Entry, EntryKind, Phase, Show, Workflow};
 
 /// Every workflow that can be run, in the order of the roots and of the folder names in them.
@@ -160,27 +158,6 @@ impl Library {
             EntryKind::Workflow { .. } if self.parallel(entry).is_some() => count.saturating_add(1),
             EntryKind::Workflow { key, .. } => count.saturating_add(size(key).unwrap_or(0)),
         })
-    }
-
-    /// Returns the largest possible number of branches of a parallel group: the number of its entries, or of its items.
-    pub fn most_branches(&self, group: &Workflow) -> u64 {
-        let of_list = |kind: Option<&ValueType>| match kind {
-            Some(ValueType::List { max, .. }) => (*max).min(Parallel::MAX),
-            _ => Parallel::MAX,
-        };
-        let count = match &group.each {
-            None => group.phases.len(),
-            Some(Each::Items(items)) => items.len(),
-            Some(Each::Of(ValueName::Input(name))) => {
-                let input = group.inputs.iter().find(|input| input.name == *name);
-                of_list(input.map(|input| &input.kind))
-            }
-            Some(Each::Of(ValueName::Output { phase, name })) => {
-                of_list(self.output(group, phase, name).map(|output| &output.kind))
-            }
-            Some(Each::Of(_)) => Parallel::MAX,
-        };
-        u64::try_from(count).unwrap_or(u64::MAX)
     }
 
     /// Returns the most branches of a parallel group that a run of a workflow can reach; 1 without such a group.

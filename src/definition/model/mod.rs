@@ -23,6 +23,7 @@ pub mod paths;
 pub mod permission;
 pub mod places;
 pub mod program_variables;
+pub mod records;
 pub mod results;
 pub mod rule_inputs;
 pub mod run_dir;
@@ -44,8 +45,8 @@ pub mod written_paths;
 pub use self::{
     bound_values::*, budget::*, expected_calls::*, files::*, gate::*, groups::*, hidden::*, inputs::*, library::*,
     limits::*, models::*, notify::*, outcomes::*, own_limits::*, own_work::*, parallel::*, path_variables::*, paths::*,
-    permission::*, program_variables::*, results::*, rule_inputs::*, schema::*, tools::*, totals::*, user_files::*,
-    user_limits::*, value_type::*, values::*, words::*, work::*, workflow::*,
+    permission::*, program_variables::*, records::*, results::*, rule_inputs::*, schema::*, tools::*, totals::*,
+    user_files::*, user_limits::*, value_type::*, values::*, words::*, work::*, workflow::*,
 };
 pub use nearest::nearest;
 

@@ -1,12 +1,12 @@
 //! Entries of a workflow that the run works through without the model.
 
 use super::bound_values::BudgetBounds;
-use super::inputs::Output;
 use super::models::OwnModel;
 use super::outcomes::{Outcome, Target};
 use super::own_limits::OwnLimits;
 use super::parallel::Decide;
 use super::results::Results;
+use super::value_type::Output;
 use super::work::{Question, Step, Work};
 use super::workflow::{ContextMode, Entry, Phase, ToolPolicy};
 

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use super::values::{RUN_DIR_IN_BRACES, SAMPLE_RUN_DIR, ValueName};
+use super::values::{SAMPLE_RUN_DIR, ValueName};
 
 /// Characters that mean something in a glob.
 const WILDCARDS: [char; 4] = ['*', '?', '[', '{'];
@@ -22,31 +22,33 @@ pub enum PathVariable {
     RunDir,
 }
 
-/// The name of [`PathVariable::ItemNumber`].
-const ITEM_NUMBER: &str = "itemNumber";
-
 impl PathVariable {
     fn parse(name: &str) -> Option<Self> {
-        if name == ValueName::RUN_DIR {
-            return Some(Self::RunDir);
+        match ValueName::parse(name).ok()? {
+            ValueName::RunDir => Some(Self::RunDir),
+            ValueName::ItemNumber => Some(Self::ItemNumber),
+            ValueName::Input(name) => {
+                let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+                name.chars().all(is_name).then_some(Self::Input(name))
+            }
+            _ => None,
         }
-        if name == ITEM_NUMBER {
-            return Some(Self::ItemNumber);
+    }
+
+    /// Returns the value that the variable stands for.
+    pub fn value(&self) -> ValueName {
+        match self {
+            Self::Input(name) => ValueName::Input(name.clone()),
+            Self::ItemNumber => ValueName::ItemNumber,
+            Self::RunDir => ValueName::RunDir,
         }
-        let name = name.strip_prefix("input.").filter(|name| !name.is_empty())?;
-        let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-        name.chars().all(is_name).then(|| Self::Input(name.to_owned()))
     }
 }
 
 /// The variable as it is written.
 impl fmt::Display for PathVariable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Input(name) => write!(f, "{{input.{name}}}"),
-            Self::ItemNumber => write!(f, "{{{ITEM_NUMBER}}}"),
-            Self::RunDir => f.write_str(RUN_DIR_IN_BRACES),
-        }
+        write!(f, "{{{}}}", self.value())
     }
 }
 

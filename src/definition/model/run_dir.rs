@@ -2,12 +2,13 @@
 
 use super::gate::{CheckKind, Command, Gate};
 use super::library::Library;
-use super::values::{RUN_DIR_IN_BRACES, ValueName};
+use super::values::ValueName;
 use super::workflow::{Phase, Workflow};
 
 impl Workflow {
-    /// Returns true if a text, a path or a command of the workflow itself names the folder of the run.
-    pub fn names_run_dir(&self) -> bool {
+    /// Returns true if a text, a path or a command of the workflow itself names a value.
+    pub fn names(&self, name: &ValueName) -> bool {
+        let variable = format!("{{{name}}}");
         let texts = [
             Some(&self.initial_message),
             self.role_instruction.as_ref(),
@@ -18,39 +19,37 @@ impl Workflow {
             self.not_done_reminder.as_ref(),
         ];
         let written = self.limits.write.iter().flatten();
-        texts.into_iter().flatten().chain(written).any(|text| text.contains(RUN_DIR_IN_BRACES))
-            || self.own_phases().any(phase_names_it)
+        texts.into_iter().flatten().chain(written).any(|text| text.contains(&variable))
+            || self.own_phases().any(|phase| phase_names_it(phase, name, &variable))
     }
 }
 
 impl Library {
-    /// Returns true if a workflow, or a workflow nested in it, names the folder of the run.
-    pub fn names_run_dir(&self, key: &str) -> bool {
-        self.reached(key).is_some_and(|all| all.into_iter().any(Workflow::names_run_dir))
+    /// Returns true if a workflow, or a workflow nested in it, names a value.
+    pub fn names(&self, key: &str, name: &ValueName) -> bool {
+        self.reached(key).is_some_and(|all| all.into_iter().any(|workflow| workflow.names(name)))
     }
 }
 
-fn phase_names_it(phase: &Phase) -> bool {
+fn phase_names_it(phase: &Phase, name: &ValueName, variable: &str) -> bool {
     let mut written = phase.limits.write.iter().flatten();
-    phase.instructions.contains(RUN_DIR_IN_BRACES)
-        || written.any(|path| path.contains(RUN_DIR_IN_BRACES))
-        || phase.gate.as_ref().is_some_and(gate_names_it)
-        || phase.step().is_some_and(|step| command_names_it(&step.command))
-        || phase.question().is_some_and(|question| question.text.contains(RUN_DIR_IN_BRACES))
+    phase.instructions.contains(variable)
+        || written.any(|path| path.contains(variable))
+        || phase.gate.as_ref().is_some_and(|gate| gate_names_it(gate, name, variable))
+        || phase.step().is_some_and(|step| command_names_it(&step.command, name))
+        || phase.question().is_some_and(|question| question.text.contains(variable))
 }
 
-fn command_names_it(command: &Command) -> bool {
-    command.env().iter().any(|variable| variable.value == ValueName::RunDir)
+fn command_names_it(command: &Command, name: &ValueName) -> bool {
+    command.env().iter().any(|variable| variable.value == *name)
 }
 
-fn gate_names_it(gate: &Gate) -> bool {
+fn gate_names_it(gate: &Gate, name: &ValueName, variable: &str) -> bool {
     gate.checks.iter().any(|check| {
-        check.label.contains(RUN_DIR_IN_BRACES)
+        check.label.contains(variable)
             || match &check.kind {
-                CheckKind::Run { command, .. } => command_names_it(command),
-                CheckKind::File { path: text, .. } | CheckKind::Approve { question: text } => {
-                    text.contains(RUN_DIR_IN_BRACES)
-                }
+                CheckKind::Run { command, .. } => command_names_it(command, name),
+                CheckKind::File { path: text, .. } | CheckKind::Approve { question: text } => text.contains(variable),
             }
     })
 }

@@ -292,7 +292,7 @@ table! {
         /// Maximum duration of the command of `run`, at most a day.
         "timeout": Kind::Duration("10m") => "10m",
         /// Variables of the environment of `run`, each with a value of the run: `input.NAME`, `output.ID.NAME`,
-        /// `outcome.ID`, `summary.ID`, `item`, `task` or `runDir`.
+        /// `outcome.ID`, `summary.ID`, `log.ID`, `item`, `itemNumber`, `itemCount`, `task` or `runDir`.
         "env": Kind::Variables => "none",
         /// With `run`: values that the command gives, by name, as one JSON object on its standard output.
         "outputs": Kind::Outputs(&OUTPUT_FIELDS) => "none",
@@ -377,7 +377,7 @@ table! {
         /// Maximum duration of the command of `run`, at most a day.
         "timeout": Kind::Duration("10m") => "10m",
         /// Variables of the environment of `run`, each with a value of the run: `input.NAME`, `output.ID.NAME`,
-        /// `outcome.ID`, `summary.ID`, `item`, `task` or `runDir`.
+        /// `outcome.ID`, `summary.ID`, `log.ID`, `item`, `itemNumber`, `itemCount`, `task` or `runDir`.
         "env": Kind::Variables => "",
         /// A regular expression that must match in the file of `file`; `^` and `$` mean lines.
         "contains": Kind::Text => "",
@@ -439,8 +439,8 @@ const MIN: Field = row(
 const MAX: Field = row(
     "max",
     Kind::Decimal,
-    "no bound; of a list 100",
-    "The greatest value of a number, or the greatest number of items of a list.",
+    "no bound; of a list 100, of a text 1000",
+    "The greatest value of a number, the greatest number of items of a list, or of characters of a text: at most 10,000.",
 );
 
 const TYPE: Field = required("type", Kind::OneOf(&VALUE_TYPES), Needed::Always).described("The type of the value.");
@@ -448,21 +448,40 @@ const TYPE: Field = required("type", Kind::OneOf(&VALUE_TYPES), Needed::Always).
 const OPTIONS: Field =
     row("options", Kind::Options, "none", "The values of a choice. Only a choice has options, and must have some.");
 
-pub const OUTPUT_FIELDS: [Field; 6] = [
+const FIELDS: Field = row(
+    "fields",
+    Kind::Outputs(&RECORD_FIELDS),
+    "a list of texts",
+    "The items of the list are records with these fields, each with a type.",
+);
+
+pub const RECORD_FIELDS: [Field; 6] = [
     TYPE,
     OPTIONS,
     MIN,
     MAX,
+    row("optional", Kind::Bool, "false", "`true`: a record needs no value."),
+    row("description", Kind::FreeText, "none", "The meaning of the value."),
+];
+
+pub const OUTPUT_FIELDS: [Field; 7] = [
+    TYPE,
+    OPTIONS,
+    MIN,
+    MAX,
+    FIELDS,
     row("optional", Kind::Bool, "false", "`true`: the phase can be left without the value."),
     row("description", Kind::FreeText, "none", "The meaning of the value, for the agent."),
 ];
 
-pub const INPUT_FIELDS: [Field; 6] = [
+pub const INPUT_FIELDS: [Field; 8] = [
     TYPE,
     OPTIONS,
     MIN,
     MAX,
+    FIELDS,
     row("default", Kind::Literal, "of a flag `false`; others must be given", "The value of a run that is given none."),
+    row("optional", Kind::Bool, "false", "`true`: a run needs no value. Only without `default`."),
     row("description", Kind::FreeText, "none", "The meaning of the value, for the user."),
 ];
 

@@ -11,7 +11,7 @@
 //! | `context` and `budget` of phases and of the workflow, `results` | |
 //! | `summary: required`, `interactive`, `loopable`, `maxLoops`, `autoContinue` | `contextInjection`, session names |
 //! | `model`, as it is written, and `thinking`, also of entries and of the workflow | the user's aliases of models |
-//! | `outcomes`, `when`, `with`, names and defaults of `inputs` | their types and descriptions |
+//! | `outcomes`, `when`, `with`, names, defaults and `optional` of `inputs` | their types and descriptions |
 //! | `outputs` with their types | their descriptions |
 //! | values of inputs in paths and as bounds, in the seal of a run | other values of inputs |
 //! | | `show`: what a user is offered and the model is shown |
@@ -28,13 +28,13 @@ use sha2::{Digest, Sha256};
 
 use crate::sorted::Set;
 
-use super::inputs::{Input, Output};
+use super::inputs::Input;
 use super::models::OwnModel;
 use super::outcomes::Outcome;
 use super::own_limits::OwnLimits;
 use super::results::Results;
-use super::value_type::{Bounds, ValueType};
-use super::values::Condition;
+use super::value_type::{Bounds, Output, ValueType};
+use super::values::{Condition, ValueName};
 use super::workflow::{Entry, EntryKind, Phase, ToolPolicy, Workflow};
 
 /// The version of the sequence of bytes that is hashed.
@@ -121,10 +121,12 @@ impl Rules {
         } = workflow;
         (key, root, loopable, max_loops, auto_continue, context, budget, each, parallel).hash(self);
         // Texts are no rules, but the need for a folder of the run is a rule.
-        workflow.names_run_dir().hash(self);
+        workflow.names(&ValueName::RunDir).hash(self);
         self.limits(limits);
         self.model(model);
-        self.list(inputs, |rules, Input { name, default, kind: _, description: _ }| (name, default).hash(rules));
+        self.list(inputs, |rules, Input { name, default, is_optional, kind: _, description: _ }| {
+            (name, default, is_optional).hash(rules);
+        });
         self.list(phases, |rules, Entry { kind, when }| {
             match kind {
                 EntryKind::Phase(phase) => rules.phase(phase),
@@ -176,16 +178,23 @@ impl Rules {
         }
         self.limits(limits);
         self.outcomes(outcomes);
+        self.outputs(outputs);
+    }
+
+    fn outputs(&mut self, outputs: &[Output]) {
         self.list(outputs, |rules, Output { name, kind, is_optional, description: _ }| {
             (name, is_optional).hash(rules);
             match kind {
-                ValueType::Text => "text".hash(rules),
+                ValueType::Text(max) => ("text", max).hash(rules),
                 ValueType::Number(Bounds { min, max }) => {
                     ("number", min.map(f64::to_bits), max.map(f64::to_bits)).hash(rules);
                 }
                 ValueType::Choice(options) => ("choice", set(options)).hash(rules),
                 ValueType::Flag => "flag".hash(rules),
-                ValueType::List { min, max } => ("list", min, max).hash(rules),
+                ValueType::List { min, max, fields } => {
+                    ("list", min, max).hash(rules);
+                    rules.outputs(fields);
+                }
             }
         });
     }
@@ -219,7 +228,7 @@ mod tests {
     use crate::definition::fixtures::{phase, workflow};
     use crate::definition::{
         BoundValue, BudgetBounds, Check, CheckKind, Command, ContextInjection, ContextMode, Gate, Given, Library,
-        Measure, Pattern, Question, Sandbox, Step, Target, Thinking, ValueName, Variable, WayBound, Work,
+        Measure, Pattern, Question, Sandbox, Step, Target, Thinking, Variable, WayBound, Work,
     };
     use crate::sorted::Map;
 
@@ -284,7 +293,7 @@ mod tests {
 
     fn input(default: Option<&str>) -> Vec<Input> {
         let default = default.map(Into::into);
-        vec![Input { name: "i".into(), kind: ValueType::Text, default, description: None }]
+        vec![Input { name: "i".into(), kind: ValueType::TEXT, default, is_optional: false, description: None }]
     }
 
     fn number(min: Option<f64>, max: Option<f64>) -> ValueType {
@@ -318,6 +327,10 @@ mod tests {
             |w| w[0].auto_continue.as_mut().unwrap().delay_seconds = 0,
             |w| w[0].inputs = input(None),
             |w| w[0].inputs = input(Some("d")),
+            |w| {
+                w[0].inputs = input(None);
+                w[0].inputs[0].is_optional = true;
+            },
             |w| w[0].context = Some(ContextMode::Shared),
             |w| w[0].context = Some(ContextMode::Fresh),
             |w| at(&mut w[2], 0).context = Some(ContextMode::Fresh),
@@ -357,16 +370,21 @@ mod tests {
             |w| nested(w).3.thinking = Some(Thinking::Off),
             |w| at(&mut w[0], 2).results = Results::Of(vec![]),
             |w| at(&mut w[0], 2).results = Results::Of(names(&["a"])),
-            |w| at(&mut w[0], 2).outputs = output("a", ValueType::Text, false),
-            |w| at(&mut w[0], 2).outputs = output("b", ValueType::Text, false),
-            |w| at(&mut w[0], 2).outputs = output("a", ValueType::Text, true),
+            |w| at(&mut w[0], 2).outputs = output("a", ValueType::TEXT, false),
+            |w| at(&mut w[0], 2).outputs = output("b", ValueType::TEXT, false),
+            |w| at(&mut w[0], 2).outputs = output("a", ValueType::TEXT, true),
             |w| at(&mut w[0], 2).outputs = output("a", ValueType::Flag, false),
+            |w| at(&mut w[0], 2).outputs = output("a", ValueType::Text(7), false),
+            |w| {
+                let fields = output("f", ValueType::Flag, false);
+                at(&mut w[0], 2).outputs = output("a", ValueType::List { min: 0, max: 1, fields }, false);
+            },
             |w| at(&mut w[0], 2).outputs = output("a", ValueType::Choice(names(&["x"])), false),
             |w| at(&mut w[0], 2).outputs = output("a", number(None, None), false),
             |w| at(&mut w[0], 2).outputs = output("a", number(Some(1.0), None), false),
             |w| at(&mut w[0], 2).outputs = output("a", number(None, Some(1.0)), false),
-            |w| at(&mut w[0], 2).outputs = output("a", ValueType::List { min: 0, max: 1 }, false),
-            |w| at(&mut w[0], 2).outputs = output("a", ValueType::List { min: 1, max: 1 }, false),
+            |w| at(&mut w[0], 2).outputs = output("a", ValueType::List { min: 0, max: 1, fields: vec![] }, false),
+            |w| at(&mut w[0], 2).outputs = output("a", ValueType::List { min: 1, max: 1, fields: vec![] }, false),
             |w| at(&mut w[0], 0).outcomes = vec![Outcome::new("x", Target::Loop)],
             |w| at(&mut w[0], 0).outcomes = vec![Outcome::new("x", Target::Entry("z".into()))],
             |w| at(&mut w[0], 0).outcomes = bounded(1, None),

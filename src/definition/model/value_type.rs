@@ -5,6 +5,10 @@ use super::words::either;
 
 /// Maximum length of a value, and of an item of a list, in characters. State entries of the run hold the values.
 pub const MAX_VALUE: usize = 1000;
+/// Maximum of the `max` of a text.
+pub const MAX_TEXT: usize = 10_000;
+/// Maximum length of all records of a list together, in bytes of JSON. Such a list fits into a text of a state entry.
+pub const MAX_RECORDS: usize = 60_000;
 /// Maximum number of items of a list.
 pub const MAX_ITEMS: usize = 100;
 /// Maximum length of all items of a list together, in characters. In UTF-8 such a list fits into a text of a state
@@ -14,20 +18,34 @@ pub const MAX_LIST: usize = 16_000;
 /// Type of a value. A value is a text; the value of a list has one item on each line.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ValueType {
-    /// Any text that is not blank.
-    Text,
+    /// Any text that is not blank, with at most this many characters.
+    Text(usize),
     Number(Bounds),
     /// One of these texts.
     Choice(Vec<String>),
     /// `true` or `false`.
     Flag,
-    /// Texts of one line, not blank.
+    /// Texts of one line, not blank; or records.
     List {
         /// The least number of items.
         min: usize,
         /// The greatest number of items, at most [`MAX_ITEMS`].
         max: usize,
+        /// The fields of a record; empty for a list of texts. No field is a list of records.
+        fields: Vec<Output>,
     },
+}
+
+/// A value that the agent gives when it leaves a phase, or a field of a record.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Output {
+    /// Its name: letters, digits, `_` and `-`.
+    pub name: String,
+    pub kind: ValueType,
+    /// The phase can be left without the output, a record can lack the field.
+    pub is_optional: bool,
+    /// Its meaning, for the agent.
+    pub description: Option<String>,
 }
 
 /// Bounds of a number, both inclusive.
@@ -44,16 +62,20 @@ impl Bounds {
 }
 
 impl ValueType {
+    /// A text without a `max`.
+    pub const TEXT: Self = Self::Text(MAX_VALUE);
+
     /// Returns the stored form of the value that a text means; `None` if the text is not of the type.
     pub fn value(&self, text: &str) -> Option<String> {
         let text = trim(text);
         let is_valid = match self {
-            Self::Text => !text.is_empty() && text.chars().count() <= MAX_VALUE,
+            Self::Text(max) => !text.is_empty() && text.chars().count() <= *max,
             Self::Number(bounds) => {
                 text.parse::<f64>().is_ok_and(|number| number.is_finite() && bounds.contain(number))
             }
             Self::Choice(options) => options.iter().any(|option| option == text),
             Self::Flag => text == "true" || text == "false",
+            Self::List { fields, .. } if !fields.is_empty() => return self.records(text),
             Self::List { .. } => return self.list(&Vec::from_iter(text.lines())),
         };
         is_valid.then(|| text.to_owned())
@@ -61,7 +83,11 @@ impl ValueType {
 
     /// Returns the value of a list with these items; `None` if the list is not of the type. Blank items are left out.
     pub fn list(&self, items: &[impl AsRef<str>]) -> Option<String> {
-        let Self::List { min, max } = self else { return None };
+        let Self::List { min, max, fields } = self else { return None };
+        if !fields.is_empty() {
+            let lines: Vec<&str> = items.iter().map(AsRef::as_ref).collect();
+            return self.records(&lines.join("\n"));
+        }
         let items = items.iter().map(|item| trim(item.as_ref()));
         let items: Vec<&str> = items.filter(|item| !is_blank(item)).collect();
         let length = |item: &&str| item.chars().count();
@@ -72,12 +98,17 @@ impl ValueType {
         is_valid.then(|| items.join("\n"))
     }
 
+    /// Returns true for a list whose items are given one by one.
+    pub fn is_list_of_texts(&self) -> bool {
+        matches!(self, Self::List { fields, .. } if fields.is_empty())
+    }
+
     /// Returns the possible values of a choice or a flag; empty for any other type.
     pub fn options(&self) -> Vec<&str> {
         match self {
             Self::Choice(options) => options.iter().map(String::as_str).collect(),
             Self::Flag => vec!["true", "false"],
-            Self::Text | Self::Number(_) | Self::List { .. } => Vec::new(),
+            Self::Text(_) | Self::Number(_) | Self::List { .. } => Vec::new(),
         }
     }
 
@@ -86,29 +117,32 @@ impl ValueType {
         let number = |text: &str| text.parse::<f64>().ok();
         values.iter().any(|other| match self {
             Self::Number(_) => number(other).is_some() && number(other) == number(value),
-            Self::Text | Self::Choice(_) | Self::Flag | Self::List { .. } => other == value,
+            Self::Text(_) | Self::Choice(_) | Self::Flag | Self::List { .. } => other == value,
         })
     }
 
     /// Returns true if each value of the other type is a value of this type too.
     pub fn accepts(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::List { min, max }, Self::List { min: least, max: most }) => min <= least && most <= max,
+            (Self::List { min, max, fields }, Self::List { min: least, max: most, fields: others }) => {
+                min <= least && most <= max && accept(fields, others)
+            }
             (_, Self::List { .. }) | (Self::List { .. }, _) => false,
-            (Self::Text, _) => true,
+            (Self::Text(max), Self::Text(most)) => most <= max,
+            (Self::Text(max), Self::Number(_)) => *max >= MAX_VALUE,
             (Self::Number(bounds), Self::Number(other)) => {
                 bounds.min.is_none_or(|min| other.min.is_some_and(|least| min <= least))
                     && bounds.max.is_none_or(|max| other.max.is_some_and(|most| most <= max))
             }
             (_, Self::Choice(_) | Self::Flag) => other.options().into_iter().all(|option| self.value(option).is_some()),
-            (_, Self::Text | Self::Number(_)) => false,
+            (_, Self::Text(_) | Self::Number(_)) => false,
         }
     }
 
     /// Returns a sample value with this name, for a preview.
     pub fn sample(&self, name: &str) -> String {
         match self {
-            Self::Text => format!("({name})"),
+            Self::Text(max) => format!("({name})").chars().take(*max).collect(),
             Self::Number(Bounds { min, max }) => {
                 let number = match (min, max) {
                     (Some(min), _) if *min > 1.0 => *min,
@@ -118,9 +152,13 @@ impl ValueType {
                 number.to_string()
             }
             Self::Choice(_) | Self::Flag => self.options().first().copied().unwrap_or("").into(),
-            Self::List { min, max } => {
+            Self::List { min, max, fields } => {
                 let count = (*min).max(2).min(*max);
-                let items: Vec<String> = (1..=count).map(|n| format!("({name} {n})")).collect();
+                let item = |n: usize| match &fields[..] {
+                    [] => format!("({name} {n})"),
+                    fields => Self::sample_of_record(fields, &|field| format!("({field} {n})")),
+                };
+                let items: Vec<String> = (1..=count).map(item).collect();
                 items.join("\n")
             }
         }
@@ -129,17 +167,21 @@ impl ValueType {
     /// Returns the type in a few words.
     pub fn in_brief(&self) -> String {
         match self {
-            Self::Text => "text".to_owned(),
+            Self::Text(_) => "text".to_owned(),
             Self::Number(Bounds { min: None, max: None }) => "number".to_owned(),
             Self::Choice(_) | Self::Flag | Self::Number(_) => self.expected(),
-            Self::List { .. } => "list".to_owned(),
+            Self::List { fields, .. } if fields.is_empty() => "list".to_owned(),
+            Self::List { fields, .. } => {
+                let names: Vec<&str> = fields.iter().map(|field| &*field.name).collect();
+                format!("list of records with {}", names.join(", "))
+            }
         }
     }
 
     /// Returns the possible values in words.
     pub fn expected(&self) -> String {
         match self {
-            Self::Text => format!("a text of 1 to {MAX_VALUE} characters"),
+            Self::Text(max) => format!("a text of 1 to {max} characters"),
             Self::Number(Bounds { min, max }) => match (min, max) {
                 (None, None) => "a number".into(),
                 (Some(min), None) => format!("a number of at least {min}"),
@@ -147,12 +189,17 @@ impl ValueType {
                 (Some(min), Some(max)) => format!("a number from {min} to {max}"),
             },
             Self::Choice(_) | Self::Flag => either(&self.options()),
-            Self::List { min, max } => {
+            Self::List { min, max, fields } => {
                 let count = match (min, max) {
                     (0, max) => format!("at most {max}"),
                     (min, max) if min == max => min.to_string(),
                     (min, max) => format!("{min} to {max}"),
                 };
+                if !fields.is_empty() {
+                    let fields: Vec<String> = fields.iter().map(in_record).collect();
+                    let records = if *max == 1 { "record" } else { "records" };
+                    return format!("a list of {count} {records} {{ {} }}", fields.join(", "));
+                }
                 let texts = if *max == 1 { "text" } else { "texts" };
                 let each = format!("of one line and at most {MAX_VALUE} characters");
                 format!("a list of {count} {texts} {each}, {MAX_LIST} in all")
@@ -161,12 +208,35 @@ impl ValueType {
     }
 }
 
+/// Returns true if records with these fields accept each record with the other fields.
+fn accept(fields: &[Output], others: &[Output]) -> bool {
+    let named = |fields: &'_ [Output], name: &str| fields.iter().position(|field| field.name == *name);
+    let has_all = others.iter().all(|other| named(fields, &other.name).is_some());
+    has_all
+        && fields.iter().all(|field| match others.iter().find(|other| other.name == field.name) {
+            Some(other) => field.kind.accepts(&other.kind) && (field.is_optional || !other.is_optional),
+            None => field.is_optional && !others.is_empty(),
+        })
+        && fields.is_empty() == others.is_empty()
+}
+
+/// Returns a field of a record in words.
+fn in_record(Output { name, kind, is_optional, .. }: &Output) -> String {
+    let optional = if *is_optional { ", optional" } else { "" };
+    let kind = match kind {
+        ValueType::Text(MAX_VALUE) => "text".to_owned(),
+        ValueType::List { .. } => "list of texts".to_owned(),
+        kind => kind.expected(),
+    };
+    format!("{name}: {kind}{optional}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn list(min: usize, max: usize) -> ValueType {
-        ValueType::List { min, max }
+        ValueType::List { min, max, fields: vec![] }
     }
 
     fn number(min: Option<f64>, max: Option<f64>) -> ValueType {
@@ -186,7 +256,7 @@ mod tests {
         assert_eq!(list(0, 2).list(&["ä".repeat(MAX_VALUE)]), Some("ä".repeat(MAX_VALUE)));
         assert_eq!(list(0, 2).list(&["ä".repeat(MAX_VALUE + 1)]), None);
         assert_eq!(list(0, 100).list(&vec!["x".repeat(200); 81]), None);
-        assert_eq!(ValueType::Text.list(&["a"]), None);
+        assert_eq!(ValueType::TEXT.list(&["a"]), None);
     }
 
     #[test]
@@ -208,9 +278,9 @@ mod tests {
     fn a_type_accepts_another_one_with_each_of_its_values() {
         let choice = |options: &[&str]| ValueType::Choice(options.iter().map(|&option| option.into()).collect());
         for (kind, other, accepts) in [
-            (ValueType::Text, number(None, None), true),
-            (ValueType::Text, list(0, 1), false),
-            (list(0, 1), ValueType::Text, false),
+            (ValueType::TEXT, number(None, None), true),
+            (ValueType::TEXT, list(0, 1), false),
+            (list(0, 1), ValueType::TEXT, false),
             (list(0, 5), list(1, 5), true),
             (list(1, 5), list(0, 5), false),
             (list(0, 5), list(0, 6), false),
@@ -220,7 +290,7 @@ mod tests {
             (number(Some(1.0), Some(3.0)), choice(&["1", "4"]), false),
             (choice(&["a", "b"]), choice(&["a"]), true),
             (choice(&["a"]), choice(&["a", "b"]), false),
-            (choice(&["a"]), ValueType::Text, false),
+            (choice(&["a"]), ValueType::TEXT, false),
         ] {
             assert_eq!(kind.accepts(&other), accepts, "{kind:?} {other:?}");
         }
@@ -229,7 +299,7 @@ mod tests {
     #[test]
     fn a_sample_is_of_the_type() {
         for kind in [
-            ValueType::Text,
+            ValueType::TEXT,
             number(None, None),
             number(Some(3.0), None),
             number(None, Some(-3.0)),

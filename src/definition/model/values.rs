@@ -14,8 +14,16 @@ pub enum ValueName {
     Outcome(String),
     /// `summary.ID`: the summary of the phase of this id, or of the nested workflow of this key.
     Summary(String),
+    /// `log.ID`: the output of the step of this id.
+    Log(String),
     /// `item`: the item of the innermost repeated group around the name.
     Item,
+    /// `item.FIELD`: the field of this name of that item, which is a record.
+    ItemField(String),
+    /// `itemNumber`: the number of that item, from 1.
+    ItemNumber,
+    /// `itemCount`: the number of items.
+    ItemCount,
     /// `task`: the task of the run.
     Task,
     /// `runDir`: the folder of the run.
@@ -29,7 +37,7 @@ pub const RUN_DIR_IN_BRACES: &str = "{runDir}";
 pub const SAMPLE_RUN_DIR: &str = ".pi/workflow-runs/0123456789abcdef0123";
 
 /// The first words of the names that consist of several words.
-const FIRST_WORDS: [&str; 4] = ["input", "output", "outcome", "summary"];
+const FIRST_WORDS: [&str; 6] = ["input", "output", "outcome", "summary", "log", "item"];
 
 impl ValueName {
     /// The form of the names of inputs.
@@ -40,21 +48,32 @@ impl ValueName {
     pub const OUTCOME: &str = "outcome.ID";
     /// The form of the names of summaries.
     pub const SUMMARY: &str = "summary.ID";
+    /// The form of the names of outputs of steps.
+    pub const LOG: &str = "log.ID";
     pub const ITEM: &str = "item";
+    /// The form of the names of fields of items.
+    pub const ITEM_FIELD: &str = "item.FIELD";
+    pub const ITEM_NUMBER: &str = "itemNumber";
+    pub const ITEM_COUNT: &str = "itemCount";
     pub const TASK: &str = "task";
     pub const RUN_DIR: &str = "runDir";
+
+    /// The names of one word.
+    const WORDS: [Self; 5] = [Self::Item, Self::ItemNumber, Self::ItemCount, Self::Task, Self::RunDir];
 
     /// Reads a name. If the text is not a name, the error is the name that may be meant.
     pub fn parse(text: &str) -> Result<Self, Option<String>> {
         let some = |of: &str| Some(of.to_owned()).filter(|of| !of.is_empty()).ok_or(None);
         match text.split_once('.') {
-            None if text == Self::ITEM => Ok(Self::Item),
-            None if text == Self::TASK => Ok(Self::Task),
-            None if text == Self::RUN_DIR => Ok(Self::RunDir),
-            None => Err(nearest(text, [Self::ITEM, Self::TASK, Self::RUN_DIR]).map(Into::into)),
+            None => match Self::WORDS.into_iter().find(|word| word.form() == text) {
+                Some(word) => Ok(word),
+                None => Err(nearest(text, Self::WORDS.iter().map(Self::form)).map(Into::into)),
+            },
             Some(("input", name)) => Ok(Self::Input(some(name)?)),
             Some(("outcome", id)) => Ok(Self::Outcome(some(id)?)),
             Some(("summary", id)) => Ok(Self::Summary(some(id)?)),
+            Some(("log", id)) => Ok(Self::Log(some(id)?)),
+            Some(("item", name)) => Ok(Self::ItemField(some(name)?)),
             // The id of a phase may have dots.
             Some(("output", of)) => match of.rsplit_once('.') {
                 Some((phase, name)) => Ok(Self::Output { phase: some(phase)?, name: some(name)? }),
@@ -74,9 +93,10 @@ impl ValueName {
         match self {
             Self::Input(_) => "the start of the run or, by `with`, the agent",
             Self::Output { .. } | Self::Outcome(_) | Self::Summary(_) => "the agent",
-            Self::Item => "the file, the start of the run or the agent",
+            Self::Item | Self::ItemField(_) => "the file, the start of the run or the agent",
+            Self::Log(_) => "a command",
             Self::Task => "the user",
-            Self::RunDir => "pi-workflows",
+            Self::ItemNumber | Self::ItemCount | Self::RunDir => "pi-workflows",
         }
     }
 
@@ -87,7 +107,11 @@ impl ValueName {
             Self::Output { .. } => Self::OUTPUT,
             Self::Outcome(_) => Self::OUTCOME,
             Self::Summary(_) => Self::SUMMARY,
+            Self::Log(_) => Self::LOG,
             Self::Item => Self::ITEM,
+            Self::ItemField(_) => Self::ITEM_FIELD,
+            Self::ItemNumber => Self::ITEM_NUMBER,
+            Self::ItemCount => Self::ITEM_COUNT,
             Self::Task => Self::TASK,
             Self::RunDir => Self::RUN_DIR,
         }
@@ -101,9 +125,9 @@ impl fmt::Display for ValueName {
             Self::Output { phase, name } => write!(f, "output.{phase}.{name}"),
             Self::Outcome(id) => write!(f, "outcome.{id}"),
             Self::Summary(id) => write!(f, "summary.{id}"),
-            Self::Item => f.write_str(Self::ITEM),
-            Self::Task => f.write_str(Self::TASK),
-            Self::RunDir => f.write_str(Self::RUN_DIR),
+            Self::Log(id) => write!(f, "log.{id}"),
+            Self::ItemField(name) => write!(f, "item.{name}"),
+            Self::Item | Self::ItemNumber | Self::ItemCount | Self::Task | Self::RunDir => f.write_str(self.form()),
         }
     }
 }
@@ -119,7 +143,7 @@ pub struct Condition {
 
 impl Condition {
     /// The forms of the names that a condition may have.
-    pub const FORMS: [&str; 3] = [ValueName::INPUT, ValueName::OUTPUT, ValueName::OUTCOME];
+    pub const FORMS: [&str; 4] = [ValueName::INPUT, ValueName::OUTPUT, ValueName::OUTCOME, ValueName::ITEM_FIELD];
 }
 
 /// The source of the items of a group.
@@ -127,8 +151,8 @@ impl Condition {
 pub enum Each {
     /// The items stand in the file; at least one.
     Items(Vec<String>),
-    /// A list of the run: one of [`Self::FORMS`].
-    Of(ValueName),
+    /// Lists of the run, joined; at least one, each one of [`Self::FORMS`].
+    Of(Vec<ValueName>),
 }
 
 impl Each {
@@ -136,12 +160,15 @@ impl Each {
     pub const FORMS: [&str; 2] = [ValueName::INPUT, ValueName::OUTPUT];
 }
 
-/// The name of the list, or its items.
+/// The names of the lists, or the items.
 impl fmt::Display for Each {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Items(items) => write!(f, "[{}]", items.join(", ")),
-            Self::Of(name) => name.fmt(f),
+            Self::Of(names) => match &names[..] {
+                [name] => name.fmt(f),
+                names => write!(f, "[{}]", names.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")),
+            },
         }
     }
 }
@@ -152,7 +179,19 @@ mod tests {
 
     #[test]
     fn names_are_read_as_they_are_written() {
-        for text in ["input.x", "output.plan.size", "output.a.b.c", "outcome.a.b", "summary.p", "task", "runDir"] {
+        for text in [
+            "input.x",
+            "output.plan.size",
+            "output.a.b.c",
+            "outcome.a.b",
+            "summary.p",
+            "log.a",
+            "item.x",
+            "task",
+            "runDir",
+            "item",
+            "itemCount",
+        ] {
             assert_eq!(ValueName::parse(text).map(|name| name.to_string()), Ok(text.into()));
         }
         let of = ValueName::Output { phase: "a.b".into(), name: "c".into() };

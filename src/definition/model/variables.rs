@@ -16,9 +16,9 @@ pub const PHASE_VARIABLES: [&str; 17] = [
     "toolName",
     "breadcrumbPath",
     "globalStepCount",
-    "item",
-    "itemNumber",
-    "itemCount",
+    ValueName::ITEM,
+    ValueName::ITEM_NUMBER,
+    ValueName::ITEM_COUNT,
     RUN_DIR,
     PREVIOUS_SUMMARY,
 ];
@@ -109,7 +109,7 @@ pub const MEANINGS: [(&str, &str); 29] = [
 /// Variables whose names end with a name of the workflow, with their meanings. `summary.ID` is known where
 /// `previousSummary` is, every other variable in every template.
 #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "for the reference"))]
-pub const NAMED: [(&str, &str); 4] = [
+pub const NAMED: [(&str, &str); 6] = [
     (
         "summary.ID",
         "the summary of the phase, step or question with this id, or the newest of the nested workflow with this key or the group with this id, or `(none)`",
@@ -123,4 +123,6 @@ pub const NAMED: [(&str, &str); 4] = [
         "outcome.ID",
         "the outcome of the phase, step, question or group with this id, or of the nested workflow with this key, or `(none)`",
     ),
+    ("item.FIELD", "the field of that item, which is a record, or `(none)`"),
+    ("log.ID", "the end of what the step with this id printed, at most 20,000 characters, or `(none)`"),
 ];

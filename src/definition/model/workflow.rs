@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::bound_values::{BoundValue, BudgetBounds};
 use super::expected_calls::PhaseTest;
 use super::gate::Gate;
-use super::inputs::{Given, Input, Output};
+use super::inputs::{Given, Input};
 use super::models::OwnModel;
 use super::outcomes::{Outcome, Target};
 use super::own_limits::OwnLimits;
@@ -19,6 +19,7 @@ use super::schema::{
     MODEL, Needed, OUTPUT_FIELDS, OWN_LIMITS, TESTS_FIELDS, TOOLS_FIELDS, field, fields, required,
 };
 use super::tools::means_tool;
+use super::value_type::Output;
 use super::values::{Condition, Each};
 use super::variables::{
     BLOCK_REASON_VARIABLES, COMPLETION_VARIABLES, INITIAL_MESSAGE_VARIABLES, NOT_DONE_VARIABLES, PHASE_VARIABLES,
@@ -174,6 +175,10 @@ impl Workflow {
     /// Returns the path of the `workflow.yaml`, as a user would write it.
     pub fn file(&self) -> String {
         format!("{}/workflow.yaml", self.folder)
+    }
+
+    pub fn input(&self, name: &str) -> Option<&Input> {
+        self.inputs.iter().find(|input| input.name == *name)
     }
 
     /// Returns the phases of the workflow itself, without the phases of nested workflows.

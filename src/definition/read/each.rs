@@ -4,7 +4,7 @@ use super::fields::Fields;
 use super::values::{self, scalar, written};
 use super::yaml::Yaml;
 use crate::definition::diagnostic::{FieldProblem, PathPart};
-use crate::definition::model::{Each, MAX_ITEMS, MAX_VALUE, is_blank};
+use crate::definition::model::{Each, MAX_ITEMS, MAX_VALUE, ValueName, is_blank};
 
 /// Reads `each`; `None` without it, and after an error. Names are checked with the workflow.
 pub(crate) fn read(fields: &mut Fields) -> Option<Each> {
@@ -12,6 +12,15 @@ pub(crate) fn read(fields: &mut Fields) -> Option<Each> {
     let problem = match tree.root.get("each") {
         // `check_values` reports a field without a value.
         None | Some(Yaml::Null) => return None,
+        Some(Yaml::List(items)) if items.iter().any(|item| name(item).is_some()) => {
+            match items.iter().map(|item| name(item).ok_or(item)).collect() {
+                Ok(names) if items.len() <= MAX_ITEMS => return Some(Each::Of(names)),
+                Ok(_) => bad(format!("at most {MAX_ITEMS} lists"), format!("{}", items.len())),
+                Err(text) => {
+                    bad("names of lists only, or texts only".into(), format!("{} beside a name", written(text)))
+                }
+            }
+        }
         Some(Yaml::List(items)) => {
             let texts: Result<Vec<String>, &Yaml> =
                 items.iter().map(|item| scalar(item).filter(|text| is_item(text)).ok_or(item)).collect();
@@ -27,13 +36,19 @@ pub(crate) fn read(fields: &mut Fields) -> Option<Each> {
             bad(expected, found)
         }
         Some(Yaml::String(name)) => match values::read("each", name, &Each::FORMS) {
-            Ok(of) => return Some(Each::Of(of)),
+            Ok(of) => return Some(Each::Of(vec![of])),
             Err(problem) => problem,
         },
-        Some(other) => bad("a list, `input.NAME` or `output.ID.NAME`".into(), written(other)),
+        Some(other) => bad("a list, `input.NAME` or `output.ID.NAME`, or a list of these".into(), written(other)),
     };
     fields.report(&[PathPart::Key("each")], problem);
     None
+}
+
+/// Returns the name of a list that an item is.
+fn name(item: &Yaml) -> Option<ValueName> {
+    let Yaml::String(text) = item else { return None };
+    ValueName::parse(text).ok().filter(|name| Each::FORMS.contains(&name.form()))
 }
 
 fn bad(expected: String, found: String) -> FieldProblem {

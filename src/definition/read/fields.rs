@@ -213,11 +213,20 @@ impl<'a> Fields<'a> {
     /// Reports variables in a value whose variables are not replaced. A name that can only be a variable, like
     /// `{input.NAME}`, is an error; a plain name like `{description}` may be meant for a program, and is a warning.
     pub fn check_literal(&mut self, path: &[PathPart], field: &str, text: &str) {
+        self.report_variables(path, field, text, false);
+    }
+
+    /// Reports all variables in a text for the agent or the user, each as an error.
+    pub fn check_no_variables(&mut self, path: &[PathPart], field: &str, text: &str) {
+        self.report_variables(path, field, text, true);
+    }
+
+    fn report_variables(&mut self, path: &[PathPart], field: &str, text: &str, is_error: bool) {
         for (name, named) in templates::in_literal(text) {
             let value = self.place(path);
             let place = value.map(|value| self.find(value, &format!("{{{name}}}")).unwrap_or(value));
             let (field, name) = (field.to_owned(), name.to_owned());
-            self.report_at(place, VariableProblem::NotReplaced { field, name, named }.into());
+            self.report_at(place, VariableProblem::NotReplaced { field, name, named: named || is_error }.into());
         }
     }
 

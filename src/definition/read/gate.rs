@@ -27,12 +27,16 @@ const MAX_CHECKS: usize = 50;
 const MAX_VARIABLES: usize = 50;
 
 /// The forms of the names of values that a command can get.
-const VALUES: [&str; 7] = [
+const VALUES: [&str; 11] = [
     ValueName::INPUT,
     ValueName::OUTPUT,
     ValueName::OUTCOME,
     ValueName::SUMMARY,
+    ValueName::LOG,
     ValueName::ITEM,
+    ValueName::ITEM_FIELD,
+    ValueName::ITEM_NUMBER,
+    ValueName::ITEM_COUNT,
     ValueName::TASK,
     ValueName::RUN_DIR,
 ];

@@ -8,7 +8,7 @@ use super::values::{self, scalar, written};
 use super::yaml::Yaml;
 use crate::definition::diagnostic::{FieldProblem, PathPart};
 use crate::definition::model::schema;
-use crate::definition::model::{Given, Input, MAX_INPUTS, ValueName, ValueType, nearest};
+use crate::definition::model::{Given, Input, MAX_INPUTS, Record, ValueName, ValueType, nearest};
 
 const FIELDS: [&str; schema::INPUT_FIELDS.len()] = schema::names(&schema::INPUT_FIELDS);
 
@@ -68,10 +68,15 @@ pub(crate) fn read(fields: &mut Fields) -> Vec<Input> {
 fn input(fields: &mut Fields, name: &str, value: &Yaml) -> Option<Input> {
     let declared = Declaration { of: "inputs", known: &FIELDS, name, value };
     let kind = declared.value_type(fields)?;
+    let is_optional = declared.optional(fields)?;
     let default = match value.get("default").filter(|default| **default != Yaml::Null) {
-        None => (kind == ValueType::Flag).then(|| "false".to_owned()),
+        None => (kind == ValueType::Flag && !is_optional).then(|| "false".to_owned()),
+        Some(_) if is_optional => {
+            declared.bad(fields, "default", "none with `optional: true`".into(), None);
+            return None;
+        }
         Some(default) => {
-            let given = literal(default);
+            let given = records(default, &kind).or_else(|| literal(default));
             let value = given.as_ref().and_then(|given| given.value(&kind));
             if value.is_none() {
                 let word = scalar(default).unwrap_or_default();
@@ -81,8 +86,26 @@ fn input(fields: &mut Fields, name: &str, value: &Yaml) -> Option<Input> {
             Some(value?)
         }
     };
-    let description = value.get("description").and_then(scalar);
-    Some(Input { name: name.to_owned(), kind, default, description })
+    let description = declared.description(fields);
+    Some(Input { name: name.to_owned(), kind, default, is_optional, description })
+}
+
+/// Returns a list of records as it stands, each as its JSON; `None` for anything else.
+fn records(value: &Yaml, kind: &ValueType) -> Option<Given> {
+    let Yaml::List(items) = value else { return None };
+    let record = |item: &Yaml| {
+        let Yaml::Map(fields) = item else { return None };
+        let fields = fields.iter().map(|(name, value)| {
+            let value = match value {
+                Yaml::List(items) => items.iter().map(scalar).collect::<Option<serde_json::Value>>()?,
+                value => scalar(value)?.into(),
+            };
+            Some((name.clone(), value))
+        });
+        Some(fields.collect::<Option<Record>>().map(serde_json::Value::Object)?.to_string())
+    };
+    let records: Option<Vec<String>> = items.iter().map(record).collect();
+    records.filter(|_| !kind.is_list_of_texts()).map(Given::List)
 }
 
 /// Returns a value, or a list of values, as it stands; `None` for anything else.

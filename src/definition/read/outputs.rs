@@ -2,7 +2,6 @@
 
 use super::fields::Fields;
 use super::value_type::Declaration;
-use super::values::scalar;
 use super::yaml::Yaml;
 use crate::definition::model::schema::{self};
 use crate::definition::model::{MAX_OUTPUTS, OUTPUT_FIELDS, Output};
@@ -18,16 +17,7 @@ pub(crate) fn read(fields: &mut Fields) -> Vec<Output> {
 fn output(fields: &mut Fields, name: &str, value: &Yaml) -> Option<Output> {
     let declared = Declaration { of: "outputs", known: &FIELDS, name, value };
     let kind = declared.value_type(fields)?;
-    let is_optional = match value.get("optional") {
-        None => false,
-        Some(Yaml::Bool(is_optional)) => *is_optional,
-        // `check_values` reports a field without a value.
-        Some(Yaml::Null) => return None,
-        Some(_) => {
-            declared.bad(fields, "optional", "`true` or `false`".into(), None);
-            return None;
-        }
-    };
-    let description = value.get("description").and_then(scalar);
+    let is_optional = declared.optional(fields)?;
+    let description = declared.description(fields);
     Some(Output { name: name.to_owned(), kind, is_optional, description })
 }

@@ -36,11 +36,10 @@ impl Unknown<'_> {
             return VariableProblem::UnknownSummary { id: id.to_owned(), suggestion: None };
         }
         let name = name.to_owned();
-        match name.split_once('.') {
-            Some(("input" | "output" | "outcome", of)) if !of.is_empty() => {
-                VariableProblem::UnknownValue { name, suggestion: None }
-            }
-            _ => VariableProblem::UnknownVariable { name, field, known },
+        match ValueName::parse(&name) {
+            Ok(ValueName::Summary(_)) | Err(_) => VariableProblem::UnknownVariable { name, field, known },
+            Ok(_) if ValueName::is_begun_by(&name) => VariableProblem::UnknownValue { name, suggestion: None },
+            Ok(_) => VariableProblem::UnknownVariable { name, field, known },
         }
     }
 }
@@ -89,7 +88,7 @@ pub(crate) fn unknown<'a>(template: &'a str, known: &[&str]) -> Vec<Unknown<'a>>
             }
             let beginning = name.trim().split('.').next().unwrap_or(name);
             let meant = known.iter().copied().chain(["summary", "input", "output", "outcome"]);
-            if !code || nearest(beginning, meant).is_some() {
+            if !code || name.starts_with("log.") || name.starts_with("item.") || nearest(beginning, meant).is_some() {
                 seen.insert(name);
                 found.push(Unknown { name, line, place: Place { line: index + 1, column } });
                 if found.len() > MAX_UNKNOWN {
@@ -109,8 +108,9 @@ const NAMES_OF_TASK: [&str; 3] = ["args", "arguments", "task"];
 /// name and its inner braces. `after` begins with the closing brace.
 fn other_form(before: &str, name: &str, after: &str, known: &[&str]) -> Option<usize> {
     let is_double = before.ends_with('{') && after.starts_with("}}");
-    let is_value = |name: &str| matches!(name.split_once('.'), Some(("input" | "output" | "outcome" | "summary", _)));
-    let is_known = |name: &str| known.contains(&name) || is_value(name) || is_double && NAMES_OF_TASK.contains(&name);
+    let is_known = |name: &str| {
+        known.contains(&name) || ValueName::is_begun_by(name) || is_double && NAMES_OF_TASK.contains(&name)
+    };
     let is_other = is_double || before.ends_with('$') && name.trim() == name;
     (is_other && is_known(name.trim())).then(|| name.len() + 3 + usize::from(is_double))
 }
@@ -140,7 +140,7 @@ pub(crate) fn in_literal(text: &str) -> Vec<(&str, bool)> {
         let of = |id: &str| {
             !id.is_empty() && id.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | '@' | '.'))
         };
-        let named = matches!(name.split_once('.'), Some(("input" | "output" | "outcome" | "summary", id)) if of(id));
+        let named = ValueName::is_begun_by(name) && name.split_once('.').is_some_and(|(_, id)| of(id));
         let is_code = before.ends_with(['$', '{']) || after.starts_with('}') || is_for_jq;
         let named = named || name == ValueName::RUN_DIR && !is_code;
         if (named || is_plain && !is_code) && seen.insert(name) {

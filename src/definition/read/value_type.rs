@@ -1,11 +1,14 @@
 //! Reads the type of an input or an output, with the fields that say more about it.
 
+use std::ops::RangeInclusive;
+
 use super::fields::Fields;
 use super::values::{scalar, written};
 use super::yaml::Yaml;
 use crate::definition::diagnostic::{FieldProblem, PathPart};
 use crate::definition::model::{
-    Bounds, MAX_ITEMS, MAX_OPTIONS, MAX_VALUE, VALUE_TYPES, ValueType, either, is_blank, is_name, nearest, trim,
+    Bounds, MAX_ITEMS, MAX_OPTIONS, MAX_OUTPUTS, MAX_TEXT, MAX_VALUE, Output, RECORD_FIELDS, VALUE_TYPES, ValueType,
+    either, is_blank, is_name, nearest, schema, trim,
 };
 
 /// An entry of `inputs` or of `outputs`.
@@ -17,6 +20,20 @@ pub(crate) struct Declaration<'a> {
     pub known: &'static [&'static str],
     pub name: &'a str,
     pub value: &'a Yaml,
+}
+
+/// The field with the fields of records.
+const FIELDS: &str = "fields";
+
+const OF_RECORD: [&str; RECORD_FIELDS.len()] = schema::names(&RECORD_FIELDS);
+
+/// Reads a field of records; `None` after an error.
+fn record_field(fields: &mut Fields, name: &str, value: &Yaml) -> Option<Output> {
+    let declared = Declaration { of: FIELDS, known: &OF_RECORD, name, value };
+    let kind = declared.value_type(fields)?;
+    let is_optional = declared.optional(fields)?;
+    let description = declared.description(fields);
+    Some(Output { name: name.to_owned(), kind, is_optional, description })
 }
 
 impl Declaration<'_> {
@@ -58,7 +75,7 @@ impl Declaration<'_> {
                 return None;
             }
         }
-        let bounds = ["min", "max", "options"];
+        let bounds = ["min", "max", "options", "fields"];
         if bounds.iter().any(|key| self.value.get(key) == Some(&Yaml::Null)) {
             // `check_values` reports a field without a value.
             return None;
@@ -66,10 +83,12 @@ impl Declaration<'_> {
         let word = self.value.get("type").and_then(scalar).unwrap_or_default();
         let belongs = |key: &str| match key {
             "options" => word == "choice",
+            "fields" => word == "list",
+            "max" => word != "choice" && word != "flag",
             _ => word == "number" || word == "list",
         };
         let kind = match &*word {
-            "text" => ValueType::Text,
+            "text" => ValueType::Text(self.count(fields, "max", 1..=MAX_TEXT, MAX_VALUE)?),
             "number" => ValueType::Number(self.bounds(fields)?),
             "choice" => ValueType::Choice(self.options(fields)?),
             "flag" => ValueType::Flag,
@@ -81,11 +100,38 @@ impl Declaration<'_> {
         };
         let is_lost = |key: &&str| self.value.get(key).is_some() && !belongs(key);
         if let Some(key) = bounds.into_iter().find(is_lost) {
-            let of = if key == "options" { "choice" } else { "number` or `type: list" };
+            let of = match key {
+                "options" => "choice",
+                "fields" => "list",
+                "max" => "number`, `type: list` or `type: text",
+                _ => "number` or `type: list",
+            };
             self.bad(fields, key, format!("none without `type: {of}`"), None);
             return None;
         }
         Some(kind)
+    }
+
+    /// Reads `description`, in which no variable is replaced.
+    pub fn description(&self, fields: &mut Fields) -> Option<String> {
+        let text = self.value.get("description").and_then(scalar)?;
+        let at = [PathPart::Key(self.of), PathPart::Key(self.name), PathPart::Key("description")];
+        fields.check_no_variables(&at, &format!("{}.{}.description", self.of, self.name), &text);
+        Some(text)
+    }
+
+    /// Reads `optional`; `None` after an error.
+    pub fn optional(&self, fields: &mut Fields) -> Option<bool> {
+        match self.value.get("optional") {
+            None => Some(false),
+            Some(Yaml::Bool(is_optional)) => Some(*is_optional),
+            // `check_values` reports a field without a value.
+            Some(Yaml::Null) => None,
+            Some(_) => {
+                self.bad(fields, "optional", "`true` or `false`".into(), None);
+                None
+            }
+        }
     }
 
     fn options(&self, fields: &mut Fields) -> Option<Vec<String>> {
@@ -120,21 +166,37 @@ impl Declaration<'_> {
         Some(bounds)
     }
 
-    fn counts(&self, fields: &mut Fields) -> Option<ValueType> {
-        let mut count = |key: &str, least: usize, default: usize| {
-            let Some(value) = self.value.get(key) else { return Some(default) };
-            let count = match value {
-                Yaml::Number(number) => (least..=MAX_ITEMS).find(|count| *count as f64 == *number),
-                _ => None,
-            };
-            if count.is_none() {
-                let expected = format!("a whole number from {least} to {MAX_ITEMS}");
-                self.bad(fields, key, expected, None);
-            }
-            count
+    /// Reads a whole number in a range.
+    fn count(&self, fields: &mut Fields, key: &str, mut range: RangeInclusive<usize>, default: usize) -> Option<usize> {
+        let Some(value) = self.value.get(key) else { return Some(default) };
+        let (least, most) = (*range.start(), *range.end());
+        let count = match value {
+            Yaml::Number(number) => range.find(|count| *count as f64 == *number),
+            _ => None,
         };
-        let min = count("min", 0, 0)?;
-        let max = count("max", min.max(1), MAX_ITEMS)?;
-        Some(ValueType::List { min, max })
+        if count.is_none() {
+            self.bad(fields, key, format!("a whole number from {least} to {most}"), None);
+        }
+        count
+    }
+
+    fn counts(&self, fields: &mut Fields) -> Option<ValueType> {
+        let min = self.count(fields, "min", 0..=MAX_ITEMS, 0)?;
+        let max = self.count(fields, "max", min.max(1)..=MAX_ITEMS, MAX_ITEMS)?;
+        let fields = match self.value.get("fields") {
+            None => Vec::new(),
+            Some(_) => {
+                let at = [PathPart::Key(self.of), PathPart::Key(self.name)];
+                let read = fields.within(&at, |fields| {
+                    let entries = fields.entries(FIELDS, "a mapping of names to fields", Some(MAX_OUTPUTS));
+                    let count = entries.len();
+                    let read: Vec<Output> =
+                        entries.iter().filter_map(|(name, value)| record_field(fields, name, value)).collect();
+                    (count > 0 && read.len() == count).then_some(read)
+                });
+                read.flatten()?
+            }
+        };
+        Some(ValueType::List { min, max, fields })
     }
 }

@@ -138,7 +138,10 @@ fn wrong_conditions_are_refused() {
     for (condition, expected) in [
         ("x", "5:36: `when`: expected a mapping like `{ outcome.triage: large }`, found a string"),
         ("{}", "5:36: `when` must have 1 to 20 entries"),
-        ("{scope: x}", "5:37: `when`: expected `input.NAME`, `output.ID.NAME` or `outcome.ID`, found `scope`"),
+        (
+            "{scope: x}",
+            "5:37: `when`: expected `input.NAME`, `output.ID.NAME`, `outcome.ID` or `item.FIELD`, found `scope`",
+        ),
         (
             "{outcome.a: }",
             "5:48: `when.outcome.a`: expected a value, or a list of 1 to 50 values, found an empty value",

@@ -61,7 +61,8 @@ fn missing_values(workflow: &Workflow, fuel: &Fuel, anchored: &mut Vec<Anchored>
         }
         for name in names_in(&phase.instructions) {
             let of_output = name.strip_prefix("output.").and_then(|of| Some(of.rsplit_once('.')?.0));
-            let Some(of) = name.strip_prefix("summary.").or(of_output) else { continue };
+            let of_text = name.strip_prefix("summary.").or_else(|| name.strip_prefix("log."));
+            let Some(of) = of_text.or(of_output) else { continue };
             if !fuel.spend(2 * workflow.phases.len()) {
                 return;
             }

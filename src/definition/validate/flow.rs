@@ -1,5 +1,7 @@
 //! Validates the ways through a workflow: outcomes, conditions and values for nested workflows must name existing things.
 
+use std::borrow::Cow;
+
 use crate::sorted::{Map, Set};
 
 use super::fuel::Fuel;
@@ -7,9 +9,9 @@ use super::known::Known;
 
 use crate::definition::diagnostic::{Anchored, FieldProblem, GateProblem, PathPart, Problem, WorkflowProblem};
 use crate::definition::model::{
-    BoundField, Check, CheckKind, Command, Condition, Each, Entry, EntryKind, FileEntry, Gate, Given, Group, Input,
-    MAX_COUNT, MAX_GATE_ATTEMPTS, Outcome, OwnLimits, PathVariable, Phase, RUN_DIR_IN_BRACES, Results, RuleUse, Target,
-    ValueName, ValueType, Variable, Workflow, bounds_of_inputs, either, group_key, is_group_key, refusal, variables,
+    Check, CheckKind, Command, Condition, Each, Entry, EntryKind, FileEntry, Gate, Given, Group, Input, Outcome, Phase,
+    Results, Target, TypeOf, ValueName, ValueType, Variable, Workflow, either, fields_of_item, group_key, is_group_key,
+    type_of,
 };
 
 /// Maximum number of entries of a workflow with conditions or outcomes, including nested workflows: the run keeps the
@@ -61,10 +63,10 @@ pub(crate) fn errors<'a>(
     errors.anchored
 }
 
-struct Errors<'a, 'k> {
-    workflow: &'a Workflow,
-    known: &'k Known<'a>,
-    fuel: &'k Fuel,
+pub(super) struct Errors<'a, 'k> {
+    pub workflow: &'a Workflow,
+    pub known: &'k Known<'a>,
+    pub fuel: &'k Fuel,
     are_all_known: bool,
     /// The entries of the file of the workflow.
     all: &'k [FileEntry<'a>],
@@ -73,7 +75,7 @@ struct Errors<'a, 'k> {
 
 impl<'a> Errors<'a, '_> {
     /// Returns true if the workflow is a repeated group, or lies in one.
-    fn is_repeated(&self) -> bool {
+    pub(super) fn is_repeated(&self) -> bool {
         let Some(Group { file, at }) = &self.workflow.group else { return false };
         let groups = (1..=at.len()).filter_map(|depth| at.get(..depth));
         let mut groups = groups.filter_map(|at| self.known.workflows.get(&*group_key(file, at)));
@@ -82,24 +84,46 @@ impl<'a> Errors<'a, '_> {
 
     /// Checks the items of a repeated group: a list of the file that comes before the group.
     fn each(&mut self) {
-        let Some(Each::Of(of)) = &self.workflow.each else { return };
+        let Some(Each::Of(names)) = &self.workflow.each else { return };
         let at = self.workflow.group.as_ref().map_or(&[][..], |group| &group.at);
         let before = self.all.iter().filter(|of| of.is_before(at));
         let earlier: Vec<&'a Entry> = before.map(|of| of.entry).collect();
-        let kind = match of {
-            ValueName::Input(name) => self.input(name),
-            ValueName::Output { phase, name } => self.output(&earlier, phase, name),
+        for (index, of) in names.iter().enumerate() {
+            let (found, suggestion) = match self.kind(of, at, &earlier).as_deref() {
+                Ok(ValueType::List { .. }) if self.is_optional(of) => (format!("`{of}`, which is optional"), None),
+                Ok(ValueType::List { .. }) => continue,
+                Ok(kind) => (format!("`{of}`, which is {}", kind.expected()), None),
+                Err(unknown) => (unknown.found.clone(), unknown.suggestion.clone()),
+            };
+            let expected = "an input or an output of an earlier phase that is a list";
+            let problem = FieldProblem::bad("each", expected, found).suggest(suggestion);
+            let item = (names.len() > 1).then_some(PathPart::Item(index));
+            self.report(problem, &[PathPart::Key("each")].into_iter().chain(item).collect::<Vec<_>>());
+        }
+    }
+
+    /// Returns the type of the value of this name for the entry at the indices `at`, behind the entries `earlier`: of
+    /// an input, or of an output.
+    fn kind(&self, name: &ValueName, at: &[usize], earlier: &[&'a Entry]) -> Result<Cow<'a, ValueType>, UnknownName> {
+        let kind = match name {
+            ValueName::Input(name) => self.input(name)?,
+            ValueName::Output { phase, name } => self.output(earlier, phase, name)?,
             // Other names are refused when the file is read.
-            _ => return,
+            _ => &ValueType::TEXT,
         };
-        let (found, suggestion) = match kind {
-            Ok(ValueType::List { .. }) => return,
-            Ok(kind) => (format!("`{of}`, which is {}", kind.expected()), None),
-            Err(unknown) => (unknown.found, unknown.suggestion),
-        };
-        let problem = FieldProblem::bad("each", "an input or an output of an earlier phase that is a list", found)
-            .suggest(suggestion);
-        self.report(problem, &[PathPart::Key("each")]);
+        let whole = type_of((self.workflow, at), name, self.all, &|key| self.known.workflows.get(key).copied());
+        Ok(whole.map_or(Cow::Borrowed(kind), TypeOf::whole))
+    }
+
+    /// Returns true if a value is an input that a run may have no value for.
+    fn is_optional(&self, name: &ValueName) -> bool {
+        matches!(name, ValueName::Input(name) if self.workflow.input(name).is_some_and(|input| input.is_optional))
+    }
+
+    /// Returns the names of the fields of the items around the entries.
+    fn fields_of_item(&self) -> Set<&'a str> {
+        let fields = fields_of_item(self.workflow, self.all, &|key| self.known.workflows.get(key).copied());
+        fields.into_iter().map(|field| &*field.name).collect()
     }
 
     fn entries(&self) -> impl Iterator<Item = &'a Entry> + Clone {
@@ -115,12 +139,12 @@ impl<'a> Errors<'a, '_> {
         self.all.iter().filter(|of| of.is_before(&at)).map(|of| of.entry).collect()
     }
 
-    fn report(&mut self, problem: impl Into<Problem>, at: &[PathPart]) {
+    pub(super) fn report(&mut self, problem: impl Into<Problem>, at: &[PathPart]) {
         self.anchored.push(Anchored::new(self.workflow, problem, at));
     }
 
     /// Reports a problem in the file of a phase, or in the workflow.
-    fn report_in(&mut self, phase: Option<&Phase>, problem: impl Into<Problem>, at: &[PathPart]) {
+    pub(super) fn report_in(&mut self, phase: Option<&Phase>, problem: impl Into<Problem>, at: &[PathPart]) {
         match phase {
             Some(phase) => self.anchored.push(Anchored::of_phase(phase, problem, at)),
             None => self.report(problem, at),
@@ -308,104 +332,6 @@ impl<'a> Errors<'a, '_> {
         problems
     }
 
-    /// Checks the variables in the paths of a phase, or of the workflow.
-    fn paths(&mut self, gate: Option<&Gate>, limits: &OwnLimits, phase: Option<&Phase>) {
-        let checks = gate.iter().flat_map(|gate| &gate.checks).enumerate();
-        let files = checks.filter_map(|(index, check)| match &check.kind {
-            CheckKind::File { path, .. } => {
-                let at = vec![PathPart::Key("gate"), PathPart::Item(index), PathPart::Key("file")];
-                Some(("gate.file", path, at))
-            }
-            CheckKind::Run { .. } | CheckKind::Approve { .. } => None,
-        });
-        let written = limits.write.iter().flatten().enumerate();
-        let written = written.map(|(index, path)| ("write", path, vec![PathPart::Key("write"), PathPart::Item(index)]));
-        for (field, path, at) in files.chain(written) {
-            for variable in variables(path) {
-                let Some((expected, found, suggestion)) = self.unknown_in_path(path, &variable) else { continue };
-                self.report_in(phase, FieldProblem::bad(field, expected, found).suggest(suggestion), &at);
-            }
-        }
-    }
-
-    /// Returns the expected and the found variable, and a suggestion, for a variable that this path cannot have.
-    fn unknown_in_path(&self, path: &str, variable: &PathVariable) -> Option<(String, String, Option<String>)> {
-        let name = match variable {
-            PathVariable::ItemNumber if self.is_repeated() => return None,
-            PathVariable::ItemNumber => {
-                return Some(("`{itemNumber}` in a group with `each`".into(), format!("`{path}`"), None));
-            }
-            PathVariable::RunDir => {
-                let rest = path.strip_prefix(RUN_DIR_IN_BRACES);
-                let is_wrong = rest.is_none_or(|rest| !(rest.is_empty() || rest.starts_with('/')));
-                let expected = "`{runDir}` at the beginning of a path, and `/` behind it";
-                return is_wrong.then(|| (expected.into(), format!("`{path}`"), None));
-            }
-            PathVariable::Input(name) => name,
-        };
-        let inputs = &self.workflow.inputs;
-        match inputs.iter().find(|input| input.name == *name).map(|input| &input.kind) {
-            Some(ValueType::List { .. }) => Some(("an input that is no list".into(), format!("`{variable}`"), None)),
-            Some(_) => None,
-            None => {
-                let names: Set<&str> = inputs.iter().map(|input| &*input.name).collect();
-                let meant = self.fuel.nearest(name, names.iter().copied()).map(|meant| format!("{{input.{meant}}}"));
-                Some((listed(&names, "an input of the workflow"), format!("`{variable}`"), meant))
-            }
-        }
-    }
-
-    /// Checks the inputs whose values are bounds: each must be a number with bounds within the bounds of the field.
-    fn bounds(&mut self) {
-        let workflow: &'a Workflow = self.workflow;
-        for ((phase, field), name) in bounds_of_inputs(workflow) {
-            let (names, min, max) = match field {
-                BoundField::MaxLoops => (vec!["maxLoops"], 0.0, f64::from(MAX_COUNT)),
-                BoundField::GateAttempts => (vec!["gateAttempts"], 1.0, f64::from(MAX_GATE_ATTEMPTS)),
-                BoundField::Budget(measure) => {
-                    let (min, max) = measure.range();
-                    (vec!["budget", measure.name()], min, max)
-                }
-            };
-            let input = workflow.inputs.iter().find(|input| input.name == *name);
-            let fits = |bound: Option<f64>| bound.is_some_and(|bound| (min..=max).contains(&bound));
-            let why = match input.map(|input| &input.kind) {
-                Some(ValueType::Number(bounds)) if fits(bounds.min) && fits(bounds.max) => continue,
-                Some(kind) => format!(", which is {}", kind.expected()),
-                None => String::new(),
-            };
-            let known = workflow.inputs.iter().map(|input| &*input.name);
-            let meant = self.fuel.nearest(name, known).filter(|_| input.is_none());
-            let problem = FieldProblem::bad(
-                names.join("."),
-                format!("an input that is a number, with `min` and `max` from {min} to {max}"),
-                format!("`input.{name}`{why}"),
-            )
-            .suggest(meant.map(|meant| format!("input.{meant}")));
-            let at: Vec<PathPart> = names.into_iter().map(PathPart::Key).collect();
-            self.report_in(phase, problem, &at);
-        }
-    }
-
-    /// Checks the values of inputs that are part of paths: options and defaults.
-    fn inputs_in_paths(&mut self) {
-        let used = self.known.rule_inputs(&self.workflow.key);
-        let workflow: &'a Workflow = self.workflow;
-        let is_used = |input: &&Input| used.get(&*input.name) == Some(&RuleUse::Path);
-        for input in workflow.inputs.iter().filter(is_used) {
-            // A list in a path is reported at the path.
-            if matches!(input.kind, ValueType::List { .. }) {
-                continue;
-            }
-            let values = input.kind.options().into_iter().chain(input.default.as_deref());
-            let Some((value, why)) = values.into_iter().find_map(|value| Some((value, refusal(value)?))) else {
-                continue;
-            };
-            let problem = in_rule(RuleUse::Path, format!("inputs.{}", input.name), &format!("`{value}`"), why);
-            self.report(problem, &[PathPart::Key("inputs"), PathPart::Key(&input.name)]);
-        }
-    }
-
     /// Returns what is expected in the place of a value that the workflow does not have, and the name that may be
     /// meant; `None` if it has the value.
     fn unknown(&self, value: &ValueName) -> Option<(String, Option<String>)> {
@@ -413,7 +339,11 @@ impl<'a> Errors<'a, '_> {
             self.fuel.nearest(of, known).map(|meant| format!("{word}.{meant}"))
         };
         match value {
-            ValueName::Outcome(_) | ValueName::Output { .. } if !self.fuel.spend(self.all.len()) => None,
+            ValueName::Outcome(_) | ValueName::Output { .. } | ValueName::Log(_)
+                if !self.fuel.spend(self.all.len()) =>
+            {
+                None
+            }
             ValueName::Input(name) => {
                 let names: Set<&str> = self.workflow.inputs.iter().map(|input| &*input.name).collect();
                 let expected = || listed(&names, "an input of the workflow");
@@ -439,13 +369,28 @@ impl<'a> Errors<'a, '_> {
                 let expected = "the summary of a phase, or of a nested workflow".to_owned();
                 (!is_known && self.are_all_known).then(|| (expected, meant(id, "summary", &mut all.map(Entry::id))))
             }
+            ValueName::Log(id) => {
+                let mut steps = self.entries().filter_map(Entry::as_phase).filter(|phase| phase.step().is_some());
+                let is_known = steps.clone().any(|step| step.id == *id);
+                let mut ids = steps.by_ref().map(|step| &*step.id);
+                (!is_known).then(|| ("the output of a step of the workflow".to_owned(), meant(id, "log", &mut ids)))
+            }
             ValueName::Output { phase, name } => {
                 let entries: Vec<&'a Entry> = self.entries().collect();
                 let unknown = self.output(&entries, phase, name).err()?;
                 Some(("an output of a phase of the workflow".to_owned(), unknown.suggestion))
             }
-            ValueName::Item if !self.is_repeated() => Some(("`item` in a group with `each`".to_owned(), None)),
-            ValueName::Item | ValueName::Task | ValueName::RunDir => None,
+            ValueName::ItemField(name) => {
+                let names = self.fields_of_item();
+                (!names.contains(&**name))
+                    .then(|| (listed(&names, FIELD_OF_ITEM), meant(name, "item", &mut names.iter().copied())))
+            }
+            ValueName::Item | ValueName::ItemNumber | ValueName::ItemCount if !self.is_repeated() => {
+                Some((format!("`{value}` in a group with `each`"), None))
+            }
+            ValueName::Item | ValueName::ItemNumber | ValueName::ItemCount | ValueName::Task | ValueName::RunDir => {
+                None
+            }
         }
     }
 
@@ -457,7 +402,7 @@ impl<'a> Errors<'a, '_> {
         let (expected, found, suggestion) = match &condition.of {
             ValueName::Input(name) => {
                 let inputs = &self.workflow.inputs;
-                if let Some(input) = inputs.iter().find(|input| input.name == *name) {
+                if let Some(input) = self.workflow.input(name) {
                     return self.condition_on(index, condition, &input.kind);
                 }
                 let names: Set<&str> = inputs.iter().map(|input| &*input.name).collect();
@@ -508,8 +453,18 @@ impl<'a> Errors<'a, '_> {
                 Ok(kind) => return self.condition_on(index, condition, kind),
                 Err(unknown) => (unknown.expected, unknown.found, unknown.suggestion),
             },
+            ValueName::ItemField(name) => {
+                let get = |key: &str| self.known.workflows.get(key).copied();
+                let kind = type_of((self.workflow, &self.workflow.place_of(index)), &condition.of, self.all, &get);
+                if let Some(kind) = kind.map(TypeOf::of_one) {
+                    return self.condition_on(index, condition, kind);
+                }
+                let names = self.fields_of_item();
+                let meant = self.fuel.nearest(name, names.iter().copied()).map(|name| format!("item.{name}"));
+                (listed(&names, FIELD_OF_ITEM), format!("`{key}`"), meant)
+            }
             // Other names are refused when the file is read.
-            ValueName::Summary(_) | ValueName::Item | ValueName::Task | ValueName::RunDir => return,
+            _ => return,
         };
         let problem = FieldProblem::bad("when", expected, found).suggest(suggestion);
         self.report(problem, &[when[0], when[1], when[2], PathPart::Name(&key)]);
@@ -521,6 +476,11 @@ impl<'a> Errors<'a, '_> {
         let when = |last| [PathPart::Key("phases"), PathPart::Item(index), PathPart::Key("when"), last];
         if let ValueType::List { .. } = kind {
             let problem = FieldProblem::bad("when", "a value that is no list", format!("`{key}`"));
+            return self.report(problem, &when(PathPart::Name(&key)));
+        }
+        let is_of_item = matches!(condition.of, ValueName::ItemField(_));
+        if is_of_item && !matches!(kind, ValueType::Choice(_) | ValueType::Flag) {
+            let problem = FieldProblem::bad("when", "a choice or a flag", format!("`{key}`"));
             return self.report(problem, &when(PathPart::Name(&key)));
         }
         let is_wrong = |value: &&String| kind.value(value).is_none();
@@ -574,7 +534,7 @@ impl<'a> Errors<'a, '_> {
         let earlier = self.before(index);
         let used = self.known.rule_inputs(key);
         for (name, given) in with {
-            let Some(input) = nested.inputs.iter().find(|input| input.name == *name) else {
+            let Some(input) = nested.input(name) else {
                 let names: Set<&str> = nested.inputs.iter().map(|input| &*input.name).collect();
                 let problem = FieldProblem::bad(
                     "with",
@@ -585,7 +545,7 @@ impl<'a> Errors<'a, '_> {
                 self.report(problem, &[here[0], here[1], PathPart::Key("with"), PathPart::Name(name)]);
                 continue;
             };
-            if let Some(problem) = used.get(&**name).and_then(|as_what| bad_in_rule(*as_what, name, given)) {
+            if let Some(problem) = used.get(&**name).and_then(|as_what| Self::bad_in_rule(*as_what, name, given)) {
                 self.report(problem, &[here[0], here[1], PathPart::Key("with"), PathPart::Key(name)]);
                 continue;
             }
@@ -596,18 +556,26 @@ impl<'a> Errors<'a, '_> {
                     (format!("`{value}`"), meant)
                 }
                 Given::List(_) => ("a list".to_owned(), None),
-                Given::Name(ValueName::Input(name)) => match self.input(name) {
-                    Ok(own) if input.kind.accepts(own) => continue,
-                    Ok(own) => (format!("`input.{name}`, which is {}", own.expected()), None),
-                    Err(unknown) => (unknown.found, unknown.suggestion),
-                },
-                Given::Name(ValueName::Output { phase, name }) => match self.output(&earlier, phase, name) {
-                    Ok(kind) if input.kind.accepts(kind) => continue,
-                    Ok(kind) => (format!("`output.{phase}.{name}`, which is {}", kind.expected()), None),
-                    Err(unknown) => (unknown.found, unknown.suggestion),
-                },
+                Given::Name(of) if self.is_optional(of) && input.is_required() => {
+                    (format!("`{of}`, which is optional"), None)
+                }
+                Given::Name(of @ (ValueName::Input(_) | ValueName::Output { .. })) => {
+                    match self.kind(of, &self.workflow.place_of(index), &earlier) {
+                        Ok(kind) if input.kind.accepts(&kind) => continue,
+                        Ok(kind) => (format!("`{of}`, which is {}", kind.expected()), None),
+                        Err(unknown) => (unknown.found, unknown.suggestion),
+                    }
+                }
+                Given::Name(of @ ValueName::ItemField(_)) => {
+                    let get = |key: &str| self.known.workflows.get(key).copied();
+                    match type_of((self.workflow, &self.workflow.place_of(index)), of, self.all, &get) {
+                        Some(kind) if input.kind.accepts(kind.of_one()) => continue,
+                        Some(kind) => (format!("`{of}`, which is {}", kind.of_one().expected()), None),
+                        None => (format!("`{of}`, which is no field of the items"), None),
+                    }
+                }
                 Given::Name(ValueName::Item) => match (self.is_repeated(), &input.kind) {
-                    (true, ValueType::Text) => continue,
+                    (true, ValueType::Text(_)) => continue,
                     (true, _) => ("`item`, which is a text".to_owned(), None),
                     (false, _) => ("`item`, which is that of a group with `each`".to_owned(), None),
                 },
@@ -622,8 +590,7 @@ impl<'a> Errors<'a, '_> {
         // An unknown name that suggests this input is already reported.
         let is_meant =
             |input: &Input| unknown.iter().any(|name| self.fuel.nearest(name, names()) == Some(input.name.as_str()));
-        let is_missing =
-            |input: &&Input| input.default.is_none() && !with.contains_key(&input.name) && !is_meant(input);
+        let is_missing = |input: &&Input| input.is_required() && !with.contains_key(&input.name) && !is_meant(input);
         let missing: Vec<&Input> = nested.inputs.iter().filter(is_missing).collect();
         for input in missing {
             let (reference, name) = (key.to_owned(), input.name.clone());
@@ -631,30 +598,6 @@ impl<'a> Errors<'a, '_> {
             self.report(problem, &here);
         }
     }
-}
-
-/// Returns the problem of a value that `with` gives to an input that a rule uses; `None` for a good value.
-fn bad_in_rule(as_what: RuleUse, name: &str, given: &Given) -> Option<Problem> {
-    let (found, why) = match given {
-        Given::Value(_) if as_what == RuleUse::Bound => return None,
-        Given::Value(value) => (format!("`{value}`"), refusal(value)?),
-        Given::Name(
-            of @ (ValueName::Output { .. } | ValueName::Outcome(_) | ValueName::Summary(_) | ValueName::Item),
-        ) => (format!("`{of}`"), "is what the agent gives"),
-        Given::Name(ValueName::Input(_) | ValueName::Task | ValueName::RunDir) | Given::List(_) => {
-            return None;
-        }
-    };
-    Some(in_rule(as_what, format!("with.{name}"), &found, why))
-}
-
-/// Returns the problem of a value that a rule cannot use, for this reason.
-fn in_rule(as_what: RuleUse, field: String, found: &str, why: &str) -> Problem {
-    let expected = match as_what {
-        RuleUse::Path => "a value that can be part of the path in `gate.file` or `write`",
-        RuleUse::Bound => "a value that can be the bound in `maxLoops`, `gateAttempts` or `budget`",
-    };
-    FieldProblem::bad(field, expected, format!("{found}, which {why}")).into()
 }
 
 /// A name that names nothing.
@@ -676,6 +619,9 @@ fn meant_value(fuel: &Fuel, wrong: &str, values: &[&str]) -> Option<String> {
         _ => Some(format!("[{}]", others.join(", "))),
     }
 }
+
+/// The field of an item, where another name stands.
+const FIELD_OF_ITEM: &str = "a field of the items of the group with `each`, which are records";
 
 /// Maximum number of names in a message.
 const MAX_LISTED: usize = 20;

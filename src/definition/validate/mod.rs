@@ -10,5 +10,6 @@ pub(crate) mod limits;
 pub(crate) mod models;
 pub(crate) mod parallel;
 pub(crate) mod references;
+mod rule_values;
 pub(crate) mod variables;
 pub(crate) mod ways;

@@ -10,7 +10,7 @@ use crate::definition::diagnostic::{
 use crate::definition::model::{
     COMMAND_TOOLS, CheckKind, Command, ContextMode, Decide, END_OF_PART, Each, Entry, EntryKind, FileEntry, Given,
     Limits, MAX_NESTING, Need, Parallel, Phase, READING_TOOLS, Results, Sandbox, Target, ToolPolicy, ValueName,
-    ValueType, Workflow, is_carrier, is_group_key, is_of_one_item, may_meet, stem,
+    ValueType, Workflow, is_carrier, is_group_key, is_of_one_item, may_meet, most_items, stem,
 };
 use crate::sorted::Set;
 
@@ -103,17 +103,16 @@ impl<'a> Errors<'a, '_> {
                 }
                 Some(found)
             }
-            Some(Each::Of(of)) => match self.list(of) {
-                Some(kind @ ValueType::List { max, .. }) => {
-                    if *max > limit {
-                        let (name, found) = (of.to_string(), kind.expected());
-                        let problem = ParallelProblem::UnboundedList { name, limit, found };
-                        self.report(problem, &[PathPart::Key("each")]);
-                    }
-                    Some(*max)
+            // Lists that are not there are reported elsewhere.
+            Some(each @ Each::Of(_)) => {
+                let found = most_items(self.group, self.all, &|key| self.known.workflows.get(key).copied());
+                if let Some(max) = found.filter(|found| *found > limit) {
+                    let (name, found) =
+                        (each.to_string(), ValueType::List { min: 0, max, fields: Vec::new() }.expected());
+                    self.report(ParallelProblem::UnboundedList { name, limit, found }, &[PathPart::Key("each")]);
                 }
-                _ => None,
-            },
+                found
+            }
         };
         // A number above the limit is already reported.
         let most = most.filter(|most| (1..=limit).contains(most) || self.group.each.is_some());
@@ -126,21 +125,6 @@ impl<'a> Errors<'a, '_> {
                 need.to_string(),
             );
             self.report(problem, &[PathPart::Key("need")]);
-        }
-    }
-
-    /// Returns the type of the list of this name; `None` if the type is not known.
-    fn list(&self, of: &ValueName) -> Option<&'a ValueType> {
-        match of {
-            ValueName::Input(name) => {
-                let input = self.group.inputs.iter().find(|input| input.name == *name);
-                input.map(|input| &input.kind)
-            }
-            ValueName::Output { phase, name } => {
-                let mut of_phase = self.all.iter().filter(|of| of.entry.id() == phase);
-                of_phase.find_map(|of| of.entry.output(name)).map(|output| &output.kind)
-            }
-            _ => None,
         }
     }
 
@@ -333,7 +317,11 @@ impl<'a> Errors<'a, '_> {
     fn uses(&self, of: &FileEntry<'a>) -> Vec<(String, Use)> {
         let mut uses = Vec::new();
         let mut add = |name: &ValueName, used: Use| {
-            if let ValueName::Output { phase: id, .. } | ValueName::Outcome(id) | ValueName::Summary(id) = name {
+            if let ValueName::Output { phase: id, .. }
+            | ValueName::Outcome(id)
+            | ValueName::Summary(id)
+            | ValueName::Log(id) = name
+            {
                 uses.push((id.clone(), used));
             }
         };
@@ -353,9 +341,11 @@ impl<'a> Errors<'a, '_> {
         match &of.entry.kind {
             EntryKind::Workflow { key, with, .. } => {
                 let group = self.known.workflows.get(&**key).filter(|_| is_group_key(key));
-                if let Some(Each::Of(name)) = group.and_then(|group| group.each.as_ref()) {
-                    let (found, at) = (name.to_string(), Anchor::of(&[PathPart::Key("each")]));
-                    add(name, Use { field: Some("each"), found, at, file: None, needs_earlier: true });
+                if let Some(Each::Of(names)) = group.and_then(|group| group.each.as_ref()) {
+                    for name in names {
+                        let (found, at) = (name.to_string(), Anchor::of(&[PathPart::Key("each")]));
+                        add(name, Use { field: Some("each"), found, at, file: None, needs_earlier: true });
+                    }
                 }
                 for (input, given) in with {
                     let Given::Name(name) = given else { continue };

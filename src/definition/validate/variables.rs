@@ -5,9 +5,9 @@ use crate::sorted::{Map, Set};
 use super::fuel::Fuel;
 
 use crate::definition::diagnostic::{Diagnostic, Problem, VariableProblem};
-use crate::definition::model::{Entry, Library, Workflow, last_part};
+use crate::definition::model::{Entry, Library, ValueType, Workflow, last_part};
 
-/// Removes the diagnostics of each `{input.NAME}`, `{output.ID.NAME}` and `{outcome.ID}` that is known in all workflows
+/// Removes the diagnostics of each `{input.NAME}`, `{output.ID.NAME}`, `{outcome.ID}` and `{log.ID}` that is known in all workflows
 /// that use the file. Phases of a workflow that is left out may have any outputs and outcomes.
 pub(crate) fn remove_known_values(library: &Library, fuel: &Fuel, diagnostics: &mut Vec<Diagnostic>) {
     let are_all_known = library.left_out().is_empty();
@@ -18,6 +18,14 @@ pub(crate) fn remove_known_values(library: &Library, fuel: &Fuel, diagnostics: &
     outcomes.extend(library.iter().flat_map(|workflow| [&*workflow.key, last_part(&workflow.key)]));
     let nested = library.scopes().flat_map(|workflow| &workflow.phases);
     outcomes.extend(nested.filter(|entry| entry.nested_key().is_some()).map(Entry::id));
+    let phases = library.scopes().flat_map(Workflow::own_phases);
+    let steps: Set<&str> = phases.filter(|phase| phase.step().is_some()).map(|phase| &*phase.id).collect();
+    let kinds = library.scopes().flat_map(|workflow| {
+        let outputs = workflow.own_phases().flat_map(|phase| phase.outputs.iter().map(|output| &output.kind));
+        outputs.chain(workflow.inputs.iter().map(|input| &input.kind))
+    });
+    let fields = kinds.filter_map(|kind| if let ValueType::List { fields, .. } = kind { Some(fields) } else { None });
+    let fields: Set<&str> = fields.flatten().map(|field| &*field.name).collect();
     let mut users: Map<String, Vec<&Workflow>> = Map::new();
     for workflow in library.scopes() {
         let phases = workflow.own_phases().map(|phase| phase.file.clone());
@@ -38,6 +46,16 @@ pub(crate) fn remove_known_values(library: &Library, fuel: &Fuel, diagnostics: &
             return true;
         };
         let Some((kind, of)) = name.split_once('.') else { return true };
+        if kind == "item" {
+            let meant = fuel.nearest(of, fields.iter().copied());
+            *suggestion = meant.map(|name| format!("item.{name}"));
+            return are_all_known && !fields.contains(of);
+        }
+        if kind == "log" {
+            let meant = fuel.nearest(of, steps.iter().copied());
+            *suggestion = meant.map(|id| format!("log.{id}"));
+            return are_all_known && !steps.contains(of);
+        }
         if kind == "outcome" {
             let meant = fuel.nearest(of, outcomes.iter().copied());
             *suggestion = meant.map(|id| format!("outcome.{id}"));

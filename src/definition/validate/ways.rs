@@ -11,8 +11,8 @@ use super::known::Known;
 use crate::definition::diagnostic::{Anchored, PathPart, WorkflowProblem};
 use crate::definition::model::work::Step;
 use crate::definition::model::{
-    Condition, Each, Entry, EntryKind, FileEntry, Library, Outcome, Show, Target, ValueName, ValueType, Workflow,
-    entries_of_file,
+    Condition, Each, Entry, EntryKind, FileEntry, Library, Outcome, Show, Target, TypeOf, ValueName, ValueType,
+    Workflow, entries_of_file, type_of,
 };
 
 /// Maximum number of values that are looked at, in all workflows together. Workflows that need more get no warnings.
@@ -105,23 +105,26 @@ impl<'a, 'k> Ways<'a, 'k> {
     /// Returns the values that a source may have at the start.
     fn initial(&self, source: &ValueName) -> Set<Value<'a>> {
         let ValueName::Input(name) = source else {
+            if matches!(source, ValueName::ItemField(_)) {
+                return self.any_value(source);
+            }
             let own = self.workflow.group.as_ref().map_or(&[][..], |group| &group.at);
             return match self.is_from(source, |at| !at.starts_with(own)) {
                 true => self.any_value(source),
                 false => [None].into(),
             };
         };
-        let input = self.workflow.inputs.iter().find(|input| input.name == *name);
-        self.possible(source, input.map(|input| &input.kind))
+        let input = self.workflow.input(name);
+        let mut values = self.possible(source, input.map(|input| &input.kind));
+        values.extend(input.and_then(|input| input.is_optional.then_some(None)));
+        values
     }
 
     /// Returns true if a source is an outcome or output of an entry of the file at a place that `is_place` accepts.
     fn is_from(&self, source: &ValueName, is_place: impl Fn(&[usize]) -> bool) -> bool {
         let id = match source {
             ValueName::Outcome(id) | ValueName::Output { phase: id, .. } => id,
-            ValueName::Input(_) | ValueName::Summary(_) | ValueName::Task | ValueName::Item | ValueName::RunDir => {
-                return false;
-            }
+            _ => return false,
         };
         self.all.iter().any(|of| of.entry.is_called(id) && is_place(&of.at))
     }
@@ -134,6 +137,10 @@ impl<'a, 'k> Ways<'a, 'k> {
     }
 
     fn output_type(&self, source: &ValueName) -> Option<&'a ValueType> {
+        if let ValueName::ItemField(_) = source {
+            let get = |key: &str| self.known.workflows.get(key).copied();
+            return type_of((self.workflow, &[]), source, &self.all, &get).map(TypeOf::of_one);
+        }
         let ValueName::Output { phase, name } = source else { return None };
         let entries = self.all.iter().filter(|of| of.entry.id() == phase);
         entries.map(|of| of.entry).find_map(|entry| Some(&entry.output(name)?.kind))
@@ -144,7 +151,7 @@ impl<'a, 'k> Ways<'a, 'k> {
         match kind {
             Some(ValueType::Choice(options)) => options.iter().map(|option| Some(option.as_str())).collect(),
             Some(ValueType::Flag) => [Some("true"), Some("false")].into(),
-            Some(ValueType::Text | ValueType::Number(_) | ValueType::List { .. }) | None => {
+            Some(ValueType::Text(_) | ValueType::Number(_) | ValueType::List { .. }) | None => {
                 let conditions = self.workflow.phases.iter().flat_map(|entry| &entry.when);
                 let of_source = conditions.filter(|condition| condition.of == *source);
                 let named = of_source.flat_map(|condition| &condition.values);
@@ -346,13 +353,12 @@ impl<'a, 'k> Ways<'a, 'k> {
     }
 
     fn holds(&self, Condition { of, values }: &Condition, value: &Value) -> bool {
-        let input = |name: &String| self.workflow.inputs.iter().find(|input| input.name == *name);
         match (value, of) {
             (None, _) => false,
             (Some(value), ValueName::Input(name)) => {
-                input(name).is_some_and(|input| input.kind.is_one_of(value, values))
+                self.workflow.input(name).is_some_and(|input| input.kind.is_one_of(value, values))
             }
-            (Some(value), ValueName::Output { .. }) => {
+            (Some(value), ValueName::Output { .. } | ValueName::ItemField(_)) => {
                 let kind = self.output_type(of);
                 kind.is_some_and(|kind| kind.is_one_of(value, values))
             }

@@ -208,7 +208,7 @@ impl Engine {
             return Next::Pause(reason);
         }
         match active.state.joined(active.library) {
-            Joined::Done(outcome) => Next::Ended(active.state.clone(), outcome),
+            Joined::Done(outcome) => Next::Ended(active.state.without_failed_branches(active.library), outcome),
             Joined::Stuck(why) => Next::NotEnded(None, why),
             Joined::Open if has_children => Next::NotEnded(None, "its branches were interrupted".to_owned()),
             Joined::Open => Next::NotEnded(None, "agents for branches cannot be started here".to_owned()),

@@ -1,6 +1,6 @@
 //! Completions of the arguments of `/workflow`.
 
-use crate::definition::{Input, ValueType, Workflow, is_space};
+use crate::definition::{Input, Workflow, is_space};
 use crate::engine::host::Host;
 use crate::text;
 
@@ -115,7 +115,7 @@ fn inputs(workflow: &Workflow, prefix: &str) -> Vec<Completion> {
         label: text,
         description: about.description.clone().unwrap_or_else(|| about.kind.expected()),
     };
-    let is_list = |input: &Input| matches!(input.kind, ValueType::List { .. });
+    let is_list = |input: &Input| input.kind.is_list_of_texts();
     let is_open = |input: &&Input| is_list(input) || !given.contains(&input.name);
     let open = workflow.inputs.iter().filter(is_open);
     let completions: Vec<Completion> = match word.split_once('=') {

@@ -162,6 +162,7 @@ impl OpenEntry {
         };
         let outcome = if passed { Step::OK } else { Step::FAILED };
         let state = active.state.with_summary(active.phase, &text::step_summary(&output, file.as_deref()));
+        let state = state.with_log(active.phase, &output, active.library);
         let state = state.with_outputs(active.phase, given.unwrap_or_default());
         let state = state.with_evidence(vec![evidence]);
         if active.phase.outcomes.iter().any(|other| other.name == outcome) {

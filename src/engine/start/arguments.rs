@@ -2,7 +2,7 @@
 
 use crate::sorted::Map;
 
-use crate::definition::{Input, ValueType, is_input_name, is_space, trim};
+use crate::definition::{Input, is_input_name, is_space, trim};
 use crate::text;
 
 /// The values of inputs by name, and the task.
@@ -77,7 +77,7 @@ fn add(values: &mut Map<String, String>, inputs: &[Input], name: &str, value: &s
     let Some(input) = inputs.iter().find(|input| input.name == name) else {
         return Err(text::no_input(name, inputs));
     };
-    if let ValueType::List { .. } = input.kind {
+    if input.kind.is_list_of_texts() {
         let items = values.entry(name.to_owned()).or_default();
         items.push_str(value);
         items.push('\n');
@@ -92,7 +92,7 @@ fn add(values: &mut Map<String, String>, inputs: &[Input], name: &str, value: &s
 
 /// Checks the lists when all of their items are there.
 fn settle(values: &mut Map<String, String>, inputs: &[Input]) -> Result<(), String> {
-    let is_list = |input: &&Input| matches!(input.kind, ValueType::List { .. });
+    let is_list = |input: &&Input| input.kind.is_list_of_texts();
     for input in inputs.iter().filter(is_list) {
         if let Some(items) = values.get_mut(&input.name) {
             *items = input.kind.value(items).ok_or_else(|| text::bad_input(input, trim(items)))?;
@@ -105,7 +105,7 @@ fn settle(values: &mut Map<String, String>, inputs: &[Input]) -> Result<(), Stri
 pub fn written(inputs: &[Input], values: &Map<String, String>, task: &str) -> String {
     let is_list = |name: &str| {
         let input = inputs.iter().find(|input| input.name == name);
-        input.is_some_and(|input| matches!(input.kind, ValueType::List { .. }))
+        input.is_some_and(|input| input.kind.is_list_of_texts())
     };
     let values = values.iter().flat_map(|(name, value)| {
         let items: Vec<&str> = match is_list(name) && !value.is_empty() {
@@ -152,17 +152,18 @@ fn word(text: &str) -> Result<(String, &str), char> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::definition::Bounds;
+    use crate::definition::{Bounds, ValueType};
 
     fn inputs() -> Vec<Input> {
-        let input = |name: &str, kind| Input { name: name.into(), kind, default: None, description: None };
+        let input =
+            |name: &str, kind| Input { name: name.into(), kind, default: None, is_optional: false, description: None };
         let options = vec!["api".into(), "web".into()];
         vec![
             input("scope", ValueType::Choice(options)),
             input("issue", ValueType::Number(Bounds::default())),
             input("dry", ValueType::Flag),
-            input("note", ValueType::Text),
-            input("file", ValueType::List { min: 0, max: 3 }),
+            input("note", ValueType::TEXT),
+            input("file", ValueType::List { min: 0, max: 3, fields: vec![] }),
         ]
     }
 

@@ -50,7 +50,7 @@ pub fn ask_missing(start: &Start, library: &Library, cx: &mut Cx) -> Option<Next
     let workflow = library.by_command_name(&start.command_name)?;
     let is_missing = |input: &&Input| match start.values.get(&input.name) {
         Some(value) => input.kind.value(value).is_none(),
-        None => input.default.is_none(),
+        None => input.is_required(),
     };
     let missing: Vec<&Input> = workflow.inputs.iter().filter(is_missing).collect();
     let first = missing.first()?;
@@ -67,8 +67,10 @@ pub fn ask_missing(start: &Start, library: &Library, cx: &mut Cx) -> Option<Next
             let shown = std::iter::once(NOT_STARTED.to_owned()).chain(shown).collect();
             Next::Ask(Request::Select { title, options: shown }, StartAsked::Choice { start, name, options })
         }
-        ValueType::List { .. } => ask_item((start, name, Vec::new()), workflow, first),
-        ValueType::Text | ValueType::Number(_) => Next::Ask(Request::Input { title }, StartAsked::Text { start, name }),
+        ValueType::List { .. } if first.kind.is_list_of_texts() => ask_item((start, name, Vec::new()), workflow, first),
+        ValueType::Text(_) | ValueType::Number(_) | ValueType::List { .. } => {
+            Next::Ask(Request::Input { title }, StartAsked::Text { start, name })
+        }
     })
 }
 
@@ -88,7 +90,7 @@ pub fn item_entered(
     let Some(((workflow, input), given)) = input_of(&start, name, library).zip(given) else {
         return Next::declined(cx);
     };
-    let ValueType::List { min, max } = input.kind else { return Next::Ready(start) };
+    let ValueType::List { min, max, .. } = input.kind else { return Next::Ready(start) };
     let is_end = is_blank(&given);
     if is_end && items.is_empty() && min > 0 {
         return Next::declined(cx);

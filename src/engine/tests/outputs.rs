@@ -1,6 +1,7 @@
 //! Outputs of phases.
 
 use super::*;
+use crate::definition::ValueName;
 use crate::run::{OutputValue, PauseReason};
 
 const HEAD: &str = "name: W\ncommandName: w\ninitialMessage: Go\n";
@@ -265,4 +266,104 @@ fn a_nested_workflow_without_its_output_waits_for_the_user() {
     let mut session = nesting(", default: 7");
     let (text, _) = session.next_giving(large());
     assert!(text.contains("n 7, all:\n1. a"), "{text}");
+}
+
+/// A run whose agent does `do` for each of these tasks, and `twice` two times in each; behind it comes this. Each
+/// outcome of `do` stands with its outputs.
+fn done_for_each(behind: &str, end: &str, given: &[(&str, Value)]) -> Session {
+    let workflow = format!(
+        "{HEAD}inputs: {{ more: {{ type: list, default: [z] }}, note: {{ type: text, optional: true }} }}\nphases:\n  - plan.md\n  - id: work\n    each: output.plan.tasks\n    when: {{ output.plan.size: large }}\n    phases: [do.md, {{ each: [x, y], phases: [twice.md] }}]\n{behind}"
+    );
+    let outputs = "outputs: { found: { type: list, max: 2 }, ok: { type: flag }, n: { type: number, optional: true }, title: { type: text, optional: true } }\noutcomes: { good: next, bad: next }";
+    let mut session = begun(&[
+        ("w/workflow.yaml", &workflow),
+        ("w/do.md", &format!("{outputs}\n---own {{output.do.ok}} {{outcome.do}} {{summary.do}}")),
+        ("w/twice.md", "outputs: { word: { type: text } }\n---{output.do.found} {output.twice.word}"),
+        ("w/end.md", &format!("---{end}")),
+        ("s/workflow.yaml", "name: S\nshow: workflows\ninputs: { all: { type: list, max: 6 } }\nphases: [b.md]\n"),
+        ("s/b.md", "---all {input.all}"),
+    ]);
+    let tasks: Vec<String> = (1..=given.len()).map(|number| format!("task {number}")).collect();
+    let size = if tasks.is_empty() { "small" } else { "large" };
+    let tasks = if tasks.is_empty() { vec!["none".into()] } else { tasks };
+    let _ = session.next_giving(json!({ "size": size, "tasks": tasks }));
+    for (number, (outcome, outputs)) in (1..).zip(given) {
+        let (text, _) = session.step("status");
+        assert!(text.contains("own (none) (none) (none)"), "the values of another item: {text}");
+        let summary = format!("summary {number}");
+        let input = json!({ "action": "next", "outcome": outcome, "outputs": outputs, "summary": summary });
+        let reply = session.on(Event::Step { input: &input.to_string(), nested: false }).reply;
+        let Reply::Tool(result) = reply else { panic!("{reply:?}") };
+        assert!(result.text.contains(&format!("found {number}")), "its own values: {}", result.text);
+        for word in ["x", "y"] {
+            let _ = session.next_giving(json!({ "word": format!("{number}{word}") }));
+        }
+    }
+    session
+}
+
+fn found(number: usize, ok: bool) -> Value {
+    json!({ "found": [format!("found {number}"), "more"], "ok": ok, "n": number, "title": format!("two\nlines {number}") })
+}
+
+#[test]
+fn outside_of_a_repeated_group_a_value_is_the_list_of_what_its_items_gave() {
+    let end = "A {output.do.found} B {output.do.ok} C {output.do.n} D {output.do.title} E {outcome.do} F {summary.do} G {output.twice.word} H {input.note} I {itemNumber}";
+    let mut session = done_for_each("  - end.md\n", end, &[("good", found(1, true)), ("bad", found(2, false))]);
+    assert_eq!(session.at(), "end");
+    let (text, _) = session.step("status");
+    let expected = "A 1. found 1\n2. more\n3. found 2\n4. more B 1. true\n2. false C 1. 1\n2. 2 D 1. two lines 1\n2. two lines 2 E 1. good\n2. bad F summary 1\n\nsummary 2 G 1. 1x\n2. 1y\n3. 2x\n4. 2y H (none) I (none)";
+    assert!(text.contains(expected), "{text}");
+    let library = session.engine.run.library();
+    let state = session.stored_run().unwrap();
+    for (name, text) in [
+        ("output.do.found", "found 1\nmore\nfound 2\nmore"),
+        ("output.do.n", "1\n2"),
+        ("outcome.do", "good\nbad"),
+        ("summary.do", "summary 1\n\nsummary 2"),
+        ("output.twice.word", "1x\n1y\n2x\n2y"),
+    ] {
+        let value = state.value(&ValueName::parse(name).unwrap(), 1, library).unwrap();
+        assert_eq!(value.text(), text, "{name}");
+    }
+}
+
+#[test]
+fn of_a_group_that_was_passed_over_a_list_is_empty() {
+    let end = "A {output.do.found} B {outcome.do} C {summary.do} D {output.do.ok}";
+    let mut session = done_for_each("  - end.md\n", end, &[]);
+    assert_eq!(session.at(), "end");
+    let (text, _) = session.step("status");
+    assert!(text.contains("A (none) B (none) C (none) D (none)"), "{text}");
+}
+
+#[test]
+fn a_condition_on_what_items_gave_holds_if_all_gave_it() {
+    let ways = "  - { phase: end.md, id: ok, when: { output.do.ok: true } }\n  - { phase: end.md, id: bad, when: { outcome.do: bad } }\n  - { phase: end.md, id: number, when: { output.do.n: [1, 2.0] } }\n  - { phase: end.md, id: else }\n";
+    for (given, at) in [
+        (vec![("good", found(1, true)), ("good", found(2, true))], "ok"),
+        (vec![("bad", found(1, true)), ("bad", found(2, false))], "bad"),
+        (vec![("bad", found(1, true)), ("good", found(2, false))], "number"),
+        (vec![("bad", found(1, true)), ("good", found(2, false)), ("good", found(3, false))], "else"),
+        (vec![], "else"),
+    ] {
+        let session = done_for_each(ways, "Do it.", &given);
+        assert_eq!(session.at(), at, "{given:?}");
+    }
+}
+
+#[test]
+fn what_items_gave_is_a_list_for_a_nested_workflow_and_another_group() {
+    let behind = "  - { subworkflow: s, with: { all: output.do.found } }\n  - { each: [output.do.found, input.more], phases: [end.md] }\n";
+    let given = [("good", found(1, true)), ("bad", found(2, false))];
+    let mut session = done_for_each(behind, "{itemNumber}/{itemCount} {item}", &given);
+    assert!(session.step("status").0.contains("all 1. found 1\n2. more\n3. found 2\n4. more"));
+    let _ = session.step("next");
+    let mut seen = Vec::new();
+    while session.at() == "end" {
+        let (text, _) = session.step("status");
+        seen.push(text.lines().find(|line| line.contains("/5 ")).unwrap().to_owned());
+        let _ = session.step("next");
+    }
+    assert_eq!(seen, ["1/5 found 1", "2/5 more", "3/5 found 2", "4/5 more", "5/5 z"]);
 }
