@@ -56,7 +56,7 @@ pub fn skeleton(name: &str, places: &[String], answers: &[String]) -> Result<Ske
     let phases = phases(answer(1))?;
     let writes = if phases.len() > 1 { &[LATER, ALWAYS, NEVER][..] } else { &[ALWAYS, NEVER] };
     let writes: Vec<String> = writes.iter().map(|option| (*option).to_owned()).collect();
-    let when = choice(&writes, answer(3))?.map_or(ALWAYS, |index| &writes[index]);
+    let when = choice(&writes, answer(3))?.and_then(|index| writes.get(index)).map_or(ALWAYS, |option| option);
     let place = choice(places, answer(4))?.unwrap_or_default();
     let draft = Draft { name, text: file(answer(0), &phases, answer(2), when) };
     let (_, diagnostics) = Library::check(&draft).map_err(|gone| gone.to_string())?;
