@@ -282,12 +282,12 @@ pub fn for_each(each: &str) -> Library {
     let mut files = Files::default();
     let phase = |id: &str, lines: &str| format!("---\nid: {id}\nname: {id}\nemoji: '*'\n{lines}---\nDo {{item}}.\n");
     let workflow = format!(
-        "name: W\ncommandName: w\ninitialMessage: Go\ninputs: {{ parts: {{ type: list, default: [x, y] }} }}\nphases:\n  - plan.md\n  - id: tasks\n    each: {each}\n    phases: [do.md, check.md]\n  - end.md\n"
+        "name: W\ncommandName: w\ninitialMessage: Go\ninputs: {{ parts: {{ type: list, default: [x, y] }} }}\nphases:\n  - plan.md\n  - id: tasks\n    each: {each}\n    phases: [do.md, check.md]\n  - last.md\n"
     );
     files.global.insert("w/workflow.yaml".into(), workflow);
     let outputs = "outputs: { tasks: { type: list } }\n";
     files.global.insert("w/plan.md".into(), phase("plan", outputs));
-    for id in ["do", "check", "end"] {
+    for id in ["do", "check", "last"] {
         files.global.insert(format!("w/{id}.md"), phase(id, ""));
     }
     let (library, diagnostics) = Library::load(&files).unwrap();

@@ -56,17 +56,28 @@ impl RunState {
         self.current_path.enter(key, is_repeated.then_some(0));
     }
 
-    /// Goes to the next item of the innermost scope; returns false, and stays, if there is none.
-    pub(super) fn next_item(&mut self, library: &Library) -> bool {
-        let Some(last) = self.current_path.last() else { return false };
-        let Some(item) = last.item else { return false };
+    /// The item of the innermost scope, and the number of its items; `None` if the scope is not repeated.
+    fn item_of_scope(&self, library: &Library) -> Option<(usize, usize)> {
+        let last = self.current_path.last()?;
         let outer = self.current_path.len().saturating_sub(1);
         let items = self.at(self.current_path.at_depth(outer)).items(outer, &last.workflow_key, library);
-        let has_next = items.is_some_and(|items| item + 1 < items.len());
-        if has_next {
+        Some((last.item?, items?.len()))
+    }
+
+    /// Goes to the next item of the innermost scope; returns false, and stays, if there is none.
+    pub(super) fn next_item(&mut self, library: &Library) -> bool {
+        let next = self.item_of_scope(library).filter(|(item, count)| item + 1 < *count);
+        if let Some((item, _)) = next {
             self.current_path.set_item(item + 1);
         }
-        has_next
+        next.is_some()
+    }
+
+    /// Goes to the last item of the innermost scope, behind which no other item follows.
+    pub(super) fn to_last_item(&mut self, library: &Library) {
+        if let Some((_, count)) = self.item_of_scope(library) {
+            self.current_path.set_item(count.saturating_sub(1));
+        }
     }
 
     /// Returns the place of the records of an entry of the file whose workflow is the innermost scope of `around`.
@@ -130,7 +141,10 @@ impl RecordPlace {
 mod tests {
     use super::*;
     use crate::definition::fixtures::for_each as library;
-    use crate::run::{Active, Arrival, Leaving, advance, back, begin, restart, skip_item, skip_to};
+    use crate::definition::{Entry, Outcome, Target};
+    use crate::run::{
+        Active, Arrival, Leaving, advance, back, begin, leave, leave_over_budget, restart, skip_item, skip_to,
+    };
     use crate::run::{PassedOverReason, given_outputs, restore};
     use crate::sorted::Map;
 
@@ -173,6 +187,31 @@ mod tests {
         let input = library("input.parts");
         let first = way(planned(&[], &input), &input).remove(0);
         assert_eq!(first, "w:1/w//1@0:0 1/2 x");
+    }
+
+    #[test]
+    fn the_target_end_leaves_the_group_without_its_other_items() {
+        let with = |library: &Library| {
+            let mut group = library.get("w//1").unwrap().clone();
+            let mut phase = group.phases[0].as_phase().unwrap().clone();
+            phase.outcomes = vec![Outcome::new("found", Target::End), Outcome::new("none", Target::Next)];
+            group.phases[0] = Entry::phase(phase);
+            let others = ["w"].map(|key| library.get(key).unwrap().clone());
+            Library::new([&others[..], &[group]].concat(), &mut Vec::new())
+        };
+        let library = with(&library("[one, two, three, four]"));
+        let first = planned(&[], &library);
+        let (check, _) = leave(&first, Some("none"), &library).unwrap();
+        let second = next(&check, &library);
+        assert_eq!(second.current_path.key(), "w:1/w//1@1:0");
+        let (end, arrival) = leave(&second, Some("found"), &library).unwrap();
+        assert_eq!((end.current_path.key(), arrival), ("w:2".into(), Arrival::Phase));
+        assert_eq!(end.progress.outcomes.get("w:1").map(String::as_str), Some("found"), "that of the group");
+        let because = &end.progress.passed_over["w:1/w//1@1:1"].because;
+        assert_eq!(because.to_string(), "`found` of do leads past it");
+        assert!(end.progress.passed_over.keys().eq(["w:1/w//1@1:1"]));
+        let over_budget = leave_over_budget(&second, &Target::End, &library).unwrap().0;
+        assert_eq!(over_budget.current_path.key(), "w:2");
     }
 
     #[test]

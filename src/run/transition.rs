@@ -458,6 +458,9 @@ impl RunState {
             let because = because(short(of, MAX_NAME));
             self.pass_over(scope.phases.get(index), because, library);
         }
+        if *target == Target::End {
+            self.to_last_item(library);
+        }
         self.current_path.set_index(to);
         Ok(())
     }

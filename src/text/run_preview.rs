@@ -187,8 +187,8 @@ fn uncertain(scope: &Workflow) -> Set<usize> {
             let end = match target {
                 Target::Next | Target::Loop | Target::Stop => continue,
                 // Each branch of a parallel group has an end of its own.
-                Target::Done | Target::Entry(_) if scope.has_branches_beside() => continue,
-                Target::Done => scope.phases.len(),
+                Target::Done | Target::End | Target::Entry(_) if scope.has_branches_beside() => continue,
+                Target::Done | Target::End => scope.phases.len(),
                 Target::Entry(id) => scope.position(id).unwrap_or(0),
             };
             uncertain.extend(index + 1..end);

@@ -59,7 +59,7 @@ pub(super) fn outcome_line(active: &Active, outcome: &Outcome) -> String {
     let to = match outcome.target {
         Target::Next | Target::Done if active.is_whole_branch() => "the end of this branch".to_owned(),
         Target::Stop if is_branch => "the end of this branch, as failed".to_owned(),
-        Target::Next | Target::Done | Target::Stop | Target::Loop | Target::Entry(_) => way(outcome),
+        Target::Next | Target::Done | Target::Stop | Target::End | Target::Loop | Target::Entry(_) => way(outcome),
     };
     format!("`{}`: {to}", outcome.name)
 }
@@ -84,6 +84,7 @@ pub fn target(target: &Target) -> String {
         Target::Loop => "back to the first phase".to_owned(),
         Target::Done => "the end of this workflow".to_owned(),
         Target::Stop => "stops the whole workflow here".to_owned(),
+        Target::End => "the end of the group, without its other items".to_owned(),
         Target::Entry(id) => format!("the phase `{id}`"),
     }
 }

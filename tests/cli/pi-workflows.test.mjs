@@ -811,7 +811,7 @@ test("texts name the outcome and the summary of a nested workflow by its key, wi
       ...workflow("ship", [
         "@review",
         { id: "fix", when: { [`outcome.${key}`]: "bad" } },
-        { id: "end", instructions: text },
+        { id: "last", instructions: text },
       ]),
       ...workflow("review", ["look", { id: "judge", outcomes: { good: "next", bad: "next" } }], {
         show: "workflows",

@@ -33,7 +33,7 @@ const files = (phases, ...ids) => ({
   ...Object.fromEntries(ids.map((id) => [`w/${id}.md`, phaseFile({ id, write: [] })])),
 });
 
-const FIRST = files([group("team", ["one", "two"]), "end.md"], "one", "two", "end");
+const FIRST = files([group("team", ["one", "two"]), "last.md"], "one", "two", "last");
 
 /** The requests in their order, each as the branch or the session that it is of. @param {ScriptedModel} model */
 const order = (model) => model.requests.map((request) => branchOf(request) ?? "session");
@@ -113,7 +113,7 @@ for (const version of VERSIONS) {
       let fails = true;
       const one = () => (fails ? { text: "I do nothing." } : undefined);
       const { model, sandbox } = await stage(t, team({ One: one }), {
-        globalFiles: files([group("team", ["one", "two"]), "end.md"], "one", "two", "end"),
+        globalFiles: files([group("team", ["one", "two"]), "last.md"], "one", "two", "last"),
       });
       const run = await runPrint({ version, sandbox, prompt: "/workflow w The task", timeoutMs: 60_000 });
       assert.equal(run.code, 1);

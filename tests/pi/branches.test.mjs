@@ -39,11 +39,11 @@ const REVIEWER = { write: [], outcomes: { issues: "next", clean: "next" } };
 
 /** @param {object} [group] @param {object} [reviewer] */
 const review = (group = {}, reviewer = {}) => ({
-  ...workflow("review", ["do"], { phases: ["do.md", { ...REVIEWS, ...group }, "end.md"] }),
+  ...workflow("review", ["do"], { phases: ["do.md", { ...REVIEWS, ...group }, "last.md"] }),
   ...Object.fromEntries(
     ["bugs", "tests", "docs"].map((id) => [`review/${id}.md`, phaseFile({ id, ...REVIEWER, ...reviewer })]),
   ),
-  "review/end.md": phaseFile({ id: "end" }),
+  "review/last.md": phaseFile({ id: "last" }),
 });
 
 /**

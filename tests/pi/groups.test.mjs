@@ -55,7 +55,7 @@ const TASKS = {
     phases: [
       "plan.md",
       { id: "work", label: "Work", each: "output.plan.tasks", phases: ["do.md", "check.md"] },
-      "end.md",
+      "last.md",
     ],
   }),
   "tasks/do.md": phaseFile({ id: "do", context: "fresh", instructions: "Do {item} ({itemNumber} of {itemCount})." }),
@@ -63,7 +63,7 @@ const TASKS = {
     id: "check",
     gate: [{ run: 'test -n "$ITEM" && echo "$ITEM" >> items.txt', env: { ITEM: "item" } }],
   }),
-  "tasks/end.md": phaseFile({ id: "end", instructions: "All done." }),
+  "tasks/last.md": phaseFile({ id: "last", instructions: "All done." }),
 };
 const plan = (/** @type {string[]} */ ...tasks) => leave("", { outputs: { tasks }, summary: "Planned." });
 const done = (/** @type {string} */ text) => leave("", { summary: text });
@@ -108,6 +108,27 @@ for (const version of VERSIONS) {
       writeFileSync(join(sandbox.project, "made.txt"), "made");
       await rpc.promptAndSettle("/workflow :resume");
       assert.equal(way(await rpc.entries()).at(-1), "build:0");
+      assert.deepEqual(rpc.extensionErrors(), []);
+    });
+
+    test("an outcome that leads to `end` leaves the group with items to spare, also after a kill", async (t) => {
+      const outcomes = { found: "end", nothing: "next" };
+      const globalFiles = {
+        ...TASKS,
+        "tasks/do.md": phaseFile({ id: "do", outcomes, instructions: "Look at {item}." }),
+        "tasks/last.md": phaseFile({ id: "last", instructions: "It is {outcome.work}." }),
+      };
+      const look = (/** @type {string} */ outcome) => leave(outcome, { summary: outcome });
+      const calls = [plan("one", "two", "three", "four"), look("nothing"), done("Checked."), REST, look("found"), REST];
+      const { model, sandbox } = await stage(t, calls, { globalFiles });
+      const first = await startRpc({ version, sandbox });
+      await first.promptAndSettle("/workflow tasks The task");
+      assert.equal(way(await first.entries()).at(-1), "tasks:1 tasks//1@1:0");
+      await first.kill();
+      const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
+      await rpc.promptAndSettle("Go on.");
+      assert.equal(way(await rpc.entries()).at(-1), "tasks:2");
+      assert.match(toolResults(model.lastRequest()).at(-1) ?? "", /It is found\./);
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 

@@ -34,12 +34,12 @@ const FILES = {
           "check.md",
         ],
       },
-      "end.md",
+      "last.md",
     ],
   }),
   "list/do.md": phaseFile({ id: "do", instructions: "Do {item} ({itemNumber} of {itemCount})." }),
   "list/check.md": phaseFile({ id: "check" }),
-  "list/end.md": phaseFile({ id: "end" }),
+  "list/last.md": phaseFile({ id: "last" }),
 };
 const WHOLE = [
   "list:0",

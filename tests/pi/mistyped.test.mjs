@@ -84,7 +84,7 @@ for (const version of VERSIONS) {
           ...workflow("strict", [
             { id: "plan", write: ["docs/"] },
             { id: "review", write: ["docs/"], network: false, tools: { blacklist: ["edi", "bash"] } },
-            { id: "end", sandbox: "preferred", gate: [{ run: "true" }] },
+            { id: "last", sandbox: "preferred", gate: [{ run: "true" }] },
           ]),
         },
       });

@@ -75,7 +75,7 @@ for (const version of VERSIONS) {
       const gate = [{ run: "echo fine > made", label: "the tests" }];
       const kit = writePackage(sandbox, "kit", "@acme/kit", {
         ...workflow("review", [{ id: "look", gate }, { id: "@part" }], { autoContinue: false }),
-        ...workflow("part", ["end"], { show: "workflows", autoContinue: false }),
+        ...workflow("part", ["last"], { show: "workflows", autoContinue: false }),
       });
       pi(version, sandbox, "install", kit);
       /** @type {string[]} */

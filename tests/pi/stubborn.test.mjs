@@ -52,7 +52,7 @@ const stubborn = (kind, index, more) =>
 /** @param {import("node:test").TestContext} t @param {string} kind @param {object} fields @param {object} [more] */
 const staged = (t, kind, fields, more) =>
   stage(t, (_request, index) => stubborn(kind, index, more), {
-    globalFiles: workflow("w", [phase, "end"], { autoContinue: false, ...fields }),
+    globalFiles: workflow("w", [phase, "last"], { autoContinue: false, ...fields }),
     modelConfig: PRICES,
   });
 
@@ -199,7 +199,7 @@ for (const version of VERSIONS) {
       };
       for (const answer of [{ calls: [call] }, { text: "I have found that" }, { text: "" }]) {
         const { model, sandbox } = await stage(t, (_request, index) => (index < 4 ? { ...answer, cut: true } : {}), {
-          globalFiles: workflow("w", [phase, "end"], { autoContinue: { delaySeconds: 0 } }),
+          globalFiles: workflow("w", [phase, "last"], { autoContinue: { delaySeconds: 0 } }),
         });
         const { stdout, stderr } = await runPrint({ version, sandbox, prompt: TASK });
         assert.match(
@@ -224,7 +224,7 @@ for (const version of VERSIONS) {
       ];
       const script = raw.map((text) => ({ calls: [{ name: "workflow_step", raw: text }] }));
       const { model, sandbox } = await stage(t, [...script, { text: "I rest." }], {
-        globalFiles: workflow("w", [phase, "end"], { autoContinue: false }),
+        globalFiles: workflow("w", [phase, "last"], { autoContinue: false }),
       });
       await runPrint({ version, sandbox, prompt: TASK });
       const results = toolResults(model.lastRequest());
@@ -258,7 +258,7 @@ for (const version of VERSIONS) {
                 tasks: { type: "list" },
               },
             },
-            "end",
+            "last",
           ],
           { autoContinue: false },
         ),

@@ -107,7 +107,7 @@ for (const version of VERSIONS) {
 
     test("counts retries, aborted answers, loops, nested workflows and compactions", async (t) => {
       const files = {
-        ...workflow("outer", ["plan", "@inner", "end"], QUIET),
+        ...workflow("outer", ["plan", "@inner", "last"], QUIET),
         ...workflow("inner", ["build", "review"], { ...QUIET, show: "workflows" }),
       };
       /** @type {import("./harness/scripted-model.mjs").Step[]} */
@@ -190,7 +190,7 @@ for (const version of VERSIONS) {
     test("is complete after a kill, and each branch has its own", LONG, async (t) => {
       const answers = [next(100, 1), say(200, 2), say(300, 3), say(400, 4), next(500, 5), next(600, 6), say(1, 1)];
       const { sandbox } = await stage(t, answers, {
-        globalFiles: workflow("hello", ["look", "do", "end"], QUIET),
+        globalFiles: workflow("hello", ["look", "do", "last"], QUIET),
         modelConfig: PRICES,
       });
       const first = await startRpc({ version, sandbox });

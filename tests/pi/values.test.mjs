@@ -56,7 +56,7 @@ const fan = (group) => ({
       { id: "good", phase: "good.md", when: { "output.do.ok": true, "outcome.do": "good" } },
       { subworkflow: "part", with: { all: "{output.do.found}" } },
       { id: "fixes", each: ["output.do.found", "input.extra"], phases: ["fix.md"] },
-      "end.md",
+      "last.md",
     ],
   }),
   "fan/do.md": phaseFile({
@@ -77,7 +77,7 @@ const fan = (group) => ({
       },
     ],
   }),
-  "fan/end.md": phaseFile({ id: "end", instructions: TEXT }),
+  "fan/last.md": phaseFile({ id: "last", instructions: TEXT }),
   ...workflow("part", [{ id: "part", results: "none", instructions: "All: {input.all}" }], {
     show: "workflows",
     commandName: undefined,
@@ -114,11 +114,11 @@ const RECORDS = {
         ],
       },
       { run: 'echo "$ALL" > all', id: "all", env: { ALL: "output.plan.tasks" } },
-      "end.md",
+      "last.md",
     ],
   }),
   "rec/large.md": phaseFile({ id: "large", instructions: "Large: {item.title}, {item.files}, {item.n}, {item.no}." }),
-  "rec/end.md": phaseFile({ id: "end", instructions: "All:\n{output.plan.tasks}" }),
+  "rec/last.md": phaseFile({ id: "last", instructions: "All:\n{output.plan.tasks}" }),
   ...workflow("one", [{ id: "one", instructions: "One: {input.title}" }], {
     show: "workflows",
     commandName: undefined,

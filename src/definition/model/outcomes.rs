@@ -51,11 +51,13 @@ pub enum Target {
     Stop,
     /// The entry of this id in the same workflow.
     Entry(String),
+    /// The end of a repeated group, of which the entry is an entry: no further item follows.
+    End,
 }
 
 impl Target {
     /// The targets that have a word of their own.
-    pub const WORDS: [&str; 4] = ["next", "loop", "done", "stop"];
+    pub const WORDS: [&str; 5] = ["next", "loop", "done", "stop", "end"];
 
     pub(crate) fn of(word: &str) -> Self {
         match word {
@@ -63,6 +65,7 @@ impl Target {
             "loop" => Self::Loop,
             "done" => Self::Done,
             "stop" => Self::Stop,
+            "end" => Self::End,
             id => Self::Entry(id.to_owned()),
         }
     }
@@ -74,6 +77,7 @@ impl Target {
             Self::Loop => "loop",
             Self::Done => "done",
             Self::Stop => "stop",
+            Self::End => "end",
             Self::Entry(id) => id,
         }
     }

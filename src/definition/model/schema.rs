@@ -281,7 +281,7 @@ table! {
         /// `output.ID.NAME` for an output of an earlier phase.
         "with": Kind::Values => "none",
         /// Targets of the outcomes of the phase, in place of the targets in its file, or of the outcomes of the nested
-        /// workflow or group: `next`, `loop`, `done`, `stop` or the `id` of an entry. In the place of a target a
+        /// workflow or group: `next`, `loop`, `done`, `stop`, `end` or the `id` of an entry. In the place of a target a
         /// mapping: `to`, and `max` with `then`.
         "outcomes": Kind::Outcomes => "of a phase the targets in its file; after a nested workflow the next entry follows",
         /// The model of the phase, in place of that of its file, or of all phases of the nested workflow or group that have

@@ -386,6 +386,7 @@ mod tests {
             |w| at(&mut w[0], 2).outputs = output("a", ValueType::List { min: 0, max: 1, fields: vec![] }, false),
             |w| at(&mut w[0], 2).outputs = output("a", ValueType::List { min: 1, max: 1, fields: vec![] }, false),
             |w| at(&mut w[0], 0).outcomes = vec![Outcome::new("x", Target::Loop)],
+            |w| at(&mut w[0], 0).outcomes = vec![Outcome::new("x", Target::End)],
             |w| at(&mut w[0], 0).outcomes = vec![Outcome::new("x", Target::Entry("z".into()))],
             |w| at(&mut w[0], 0).outcomes = bounded(1, None),
             |w| at(&mut w[0], 0).outcomes = bounded(2, None),

@@ -345,8 +345,8 @@ fields! {
         /// ids of phases and the keys of nested workflows of the workflow.
         results: Results = field("results", Kind::WordOrNames(&Results::WORDS), Results::WORDS[0]),
         /// The ways in which the phase can be left, and where each leads: `next`, `loop` (to the first entry), `done`
-        /// (to the end of the workflow), `stop` (to the end of the whole run, as stopped), or the `id` of an entry of
-        /// the workflow. In the place of a target a mapping: `to`, and `max` with `then`. The agent names the outcome
+        /// (to the end of the workflow), `stop` (to the end of the whole run, as stopped), `end` (of a group with
+        /// `each`), or the `id` of an entry of the workflow. In the place of a target a mapping: `to`, and `max` with `then`. The agent names the outcome
         /// when it calls `next`.
         outcomes: Vec<Outcome> = field("outcomes", Kind::Outcomes, "none"),
         /// Values that the agent gives when it calls `next`, by name. In texts `{output.ID.NAME}`, in `when` and `with`
@@ -480,7 +480,7 @@ impl Workflow {
         match target {
             Target::Next => Some(index + 1),
             Target::Loop => Some(0),
-            Target::Done => Some(self.phases.len()),
+            Target::Done | Target::End => Some(self.phases.len()),
             Target::Stop => None,
             Target::Entry(id) => self.position(id),
         }

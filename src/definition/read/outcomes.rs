@@ -92,7 +92,7 @@ pub(super) fn outcome(
             1
         }
     };
-    if matches!(outcome.target, Target::Done | Target::Stop) {
+    if matches!(outcome.target, Target::Done | Target::Stop | Target::End) {
         let expected = "`next`, `loop` or the id of an entry beside `max`";
         bad(fields, "to", expected);
     }

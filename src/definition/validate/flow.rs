@@ -211,7 +211,13 @@ impl<'a> Errors<'a, '_> {
             }
             Target::Entry(_) if !self.fuel.spend(self.all.len()) => return None,
             Target::Entry(id) if !self.is_target(id) => id,
-            Target::Next | Target::Loop | Target::Done | Target::Stop | Target::Entry(_) => return None,
+            Target::End if self.workflow.each.is_none() || self.workflow.parallel.is_some() => {
+                let expected = "`end` in a group with `each` that is not parallel";
+                return Some(
+                    FieldProblem::bad(field, expected, format!("`end` in {}", self.workflow.in_words())).into(),
+                );
+            }
+            Target::Next | Target::Loop | Target::Done | Target::Stop | Target::End | Target::Entry(_) => return None,
         };
         let ids = self.workflow.phases.iter().map(Entry::id).filter(|other| other != id);
         let is_several = self.workflow.position(id).is_some();

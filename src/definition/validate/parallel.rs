@@ -489,7 +489,7 @@ struct Use {
 fn leads_elsewhere(field: &str, target: &Target) -> Option<FieldProblem> {
     match target {
         Target::Next | Target::Done | Target::Stop => None,
-        Target::Loop | Target::Entry(_) => Some(FieldProblem::bad(
+        Target::Loop | Target::End | Target::Entry(_) => Some(FieldProblem::bad(
             field,
             "`next`, `done` or `stop` of a branch of a parallel group",
             format!("`{}`", target.word()),

@@ -31,9 +31,9 @@ pub(super) const GROUP: &str = "
 impl Family {
     /// A workflow `w` with this group between the phases `do` and `end`.
     pub fn new(group: &str) -> Self {
-        let mut parent = Session::new(&[("w", &["do", "end"])]);
+        let mut parent = Session::new(&[("w", &["do", "last"])]);
         let yaml = format!(
-            "name: W\ncommandName: w\ninitialMessage: Go\ninputs: {{ parts: {{ type: list, default: [x, y], max: 5 }} }}\nphases:\n  - do.md{group}\n  - end.md\n"
+            "name: W\ncommandName: w\ninitialMessage: Go\ninputs: {{ parts: {{ type: list, default: [x, y], max: 5 }} }}\nphases:\n  - do.md{group}\n  - last.md\n"
         );
         parent.files.global.insert("w/workflow.yaml".into(), yaml);
         for id in ["bugs", "tests", "docs"] {

@@ -211,14 +211,14 @@ fn outputs_go_along_where_a_gate_waits_and_a_later_call_need_not_repeat_them() {
 /// `plan` and a nested workflow whose input `n` gets an output.
 fn nesting(input: &str) -> Session {
     let workflow = format!(
-        "{HEAD}phases: [plan.md, {{subworkflow: s, with: {{n: output.plan.rounds, all: output.plan.tasks}}}}, end.md]\n"
+        "{HEAD}phases: [plan.md, {{subworkflow: s, with: {{n: output.plan.rounds, all: output.plan.tasks}}}}, last.md]\n"
     );
     let nested = format!(
         "name: S\nshow: workflows\ninputs:\n  n: {{ type: number{input} }}\n  all: {{ type: list, max: 9, default: [] }}\nphases: [b.md]\n"
     );
     begun(&[
         ("w/workflow.yaml", &workflow),
-        ("w/end.md", ""),
+        ("w/last.md", ""),
         ("s/workflow.yaml", &nested),
         ("s/b.md", "results: none\n---n {input.n}, all:\n{input.all}\n{output.plan.size}"),
     ])
@@ -279,7 +279,7 @@ fn done_for_each(behind: &str, end: &str, given: &[(&str, Value)]) -> Session {
         ("w/workflow.yaml", &workflow),
         ("w/do.md", &format!("{outputs}\n---own {{output.do.ok}} {{outcome.do}} {{summary.do}}")),
         ("w/twice.md", "outputs: { word: { type: text } }\n---{output.do.found} {output.twice.word}"),
-        ("w/end.md", &format!("---{end}")),
+        ("w/last.md", &format!("---{end}")),
         ("s/workflow.yaml", "name: S\nshow: workflows\ninputs: { all: { type: list, max: 6 } }\nphases: [b.md]\n"),
         ("s/b.md", "---all {input.all}"),
     ]);
@@ -309,8 +309,8 @@ fn found(number: usize, ok: bool) -> Value {
 #[test]
 fn outside_of_a_repeated_group_a_value_is_the_list_of_what_its_items_gave() {
     let end = "A {output.do.found} B {output.do.ok} C {output.do.n} D {output.do.title} E {outcome.do} F {summary.do} G {output.twice.word} H {input.note} I {itemNumber}";
-    let mut session = done_for_each("  - end.md\n", end, &[("good", found(1, true)), ("bad", found(2, false))]);
-    assert_eq!(session.at(), "end");
+    let mut session = done_for_each("  - last.md\n", end, &[("good", found(1, true)), ("bad", found(2, false))]);
+    assert_eq!(session.at(), "last");
     let (text, _) = session.step("status");
     let expected = "A 1. found 1\n2. more\n3. found 2\n4. more B 1. true\n2. false C 1. 1\n2. 2 D 1. two lines 1\n2. two lines 2 E 1. good\n2. bad F summary 1\n\nsummary 2 G 1. 1x\n2. 1y\n3. 2x\n4. 2y H (none) I (none)";
     assert!(text.contains(expected), "{text}");
@@ -331,15 +331,15 @@ fn outside_of_a_repeated_group_a_value_is_the_list_of_what_its_items_gave() {
 #[test]
 fn of_a_group_that_was_passed_over_a_list_is_empty() {
     let end = "A {output.do.found} B {outcome.do} C {summary.do} D {output.do.ok}";
-    let mut session = done_for_each("  - end.md\n", end, &[]);
-    assert_eq!(session.at(), "end");
+    let mut session = done_for_each("  - last.md\n", end, &[]);
+    assert_eq!(session.at(), "last");
     let (text, _) = session.step("status");
     assert!(text.contains("A (none) B (none) C (none) D (none)"), "{text}");
 }
 
 #[test]
 fn a_condition_on_what_items_gave_holds_if_all_gave_it() {
-    let ways = "  - { phase: end.md, id: ok, when: { output.do.ok: true } }\n  - { phase: end.md, id: bad, when: { outcome.do: bad } }\n  - { phase: end.md, id: number, when: { output.do.n: [1, 2.0] } }\n  - { phase: end.md, id: else }\n";
+    let ways = "  - { phase: last.md, id: ok, when: { output.do.ok: true } }\n  - { phase: last.md, id: bad, when: { outcome.do: bad } }\n  - { phase: last.md, id: number, when: { output.do.n: [1, 2.0] } }\n  - { phase: last.md, id: else }\n";
     for (given, at) in [
         (vec![("good", found(1, true)), ("good", found(2, true))], "ok"),
         (vec![("bad", found(1, true)), ("bad", found(2, false))], "bad"),
@@ -354,13 +354,13 @@ fn a_condition_on_what_items_gave_holds_if_all_gave_it() {
 
 #[test]
 fn what_items_gave_is_a_list_for_a_nested_workflow_and_another_group() {
-    let behind = "  - { subworkflow: s, with: { all: output.do.found } }\n  - { each: [output.do.found, input.more], phases: [end.md] }\n";
+    let behind = "  - { subworkflow: s, with: { all: output.do.found } }\n  - { each: [output.do.found, input.more], phases: [last.md] }\n";
     let given = [("good", found(1, true)), ("bad", found(2, false))];
     let mut session = done_for_each(behind, "{itemNumber}/{itemCount} {item}", &given);
     assert!(session.step("status").0.contains("all 1. found 1\n2. more\n3. found 2\n4. more"));
     let _ = session.step("next");
     let mut seen = Vec::new();
-    while session.at() == "end" {
+    while session.at() == "last" {
         let (text, _) = session.step("status");
         seen.push(text.lines().find(|line| line.contains("/5 ")).unwrap().to_owned());
         let _ = session.step("next");

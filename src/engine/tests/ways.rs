@@ -161,10 +161,10 @@ fn a_nested_workflow_gets_values_and_hands_over_its_outcome() {
     let files = [
         (
             "w/workflow.yaml",
-            "name: W\ncommandName: w\ninitialMessage: Go\ninputs: {scope: {type: choice, options: [api, web]}, deep: {type: flag}}\nphases:\n  - {subworkflow: check, when: {input.deep: true}, with: {half: '{input.scope}', note: '{input.x}'}}\n  - {phase: fix.md, when: {outcome.check: [bad, worse]}}\n  - end.md\n",
+            "name: W\ncommandName: w\ninitialMessage: Go\ninputs: {scope: {type: choice, options: [api, web]}, deep: {type: flag}}\nphases:\n  - {subworkflow: check, when: {input.deep: true}, with: {half: '{input.scope}', note: '{input.x}'}}\n  - {phase: fix.md, when: {outcome.check: [bad, worse]}}\n  - last.md\n",
         ),
         ("w/fix.md", "Do {input.scope} {outcome.check} {input.half}."),
-        ("w/end.md", "Do {outcome.check}."),
+        ("w/last.md", "Do {outcome.check}."),
         (
             "check/workflow.yaml",
             "name: C\nshow: workflows\ninputs: {half: {type: text}, note: {type: text, default: '{description}'}}\nphases: [look.md, judge.md]\n",
@@ -188,11 +188,11 @@ fn a_nested_workflow_gets_values_and_hands_over_its_outcome() {
     session.goes(&[("", "judge"), ("bad", "fix")]);
     let (text, _) = session.step("status");
     assert!(text.contains("Do web bad {input.half}."), "{text}");
-    start("scope=api deep=true").goes(&[("", "judge"), ("good", "end"), ("", "DONE")]);
-    start("scope=api deep=true").goes(&[("", "judge"), ("worse", "fix"), ("", "end")]);
+    start("scope=api deep=true").goes(&[("", "judge"), ("good", "last"), ("", "DONE")]);
+    start("scope=api deep=true").goes(&[("", "judge"), ("worse", "fix"), ("", "last")]);
     // The nested workflow and the entries that depend on it are passed over at the start.
     let mut session = start("scope=api");
-    assert_eq!(session.phase_id(), "end");
+    assert_eq!(session.phase_id(), "last");
     let panel = told(&session.command("workflow", ":status"));
     assert_eq!(panel, "");
     assert!(session.step("status").0.contains("Do (none)."));
@@ -213,8 +213,8 @@ fn a_nested_workflow_gets_values_and_hands_over_its_outcome() {
 #[test]
 fn a_nested_workflow_begins_anew() {
     let mut session = with(&[
-        ("w/workflow.yaml", "name: W\ncommandName: w\ninitialMessage: Go\nphases: [{subworkflow: n}, end.md]\n"),
-        ("w/end.md", "outcomes: {again: loop, done: done}"),
+        ("w/workflow.yaml", "name: W\ncommandName: w\ninitialMessage: Go\nphases: [{subworkflow: n}, last.md]\n"),
+        ("w/last.md", "outcomes: {again: loop, done: done}"),
         ("n/workflow.yaml", "name: N\nshow: workflows\nphases: [a.md, {phase: b.md, when: {outcome.a: x}}, c.md]\n"),
         ("n/a.md", "outcomes: {x: next, y: c}"),
         ("n/b.md", ""),
@@ -222,7 +222,7 @@ fn a_nested_workflow_begins_anew() {
     ]);
     let _ = session.command("workflow", "w x");
     let _ = session.on(Event::AgentStart);
-    session.goes(&[("x", "b"), ("", "c"), ("", "end"), ("again", "a")]);
+    session.goes(&[("x", "b"), ("", "c"), ("", "last"), ("again", "a")]);
     let progress = |session: &Session| session.engine.run.active().unwrap().state.progress().clone();
     assert_eq!(progress(&session).outcomes.keys().collect::<Vec<_>>(), ["w:1"]);
     session.goes(&[("y", "c")]);
@@ -537,14 +537,14 @@ fn a_gate_of_old_rules_is_not_passed_after_new_ones_are_accepted() {
 /// A plan, a workflow of one phase, and an end that is passed over.
 fn nested_before_what_is_passed_over() -> Session {
     let workflow = format!(
-        "{HEAD}inputs: {{scope: {{type: choice, options: [small, large], default: small}}}}\nphases: [plan.md, {{subworkflow: n}}, check.md, {{phase: end.md, when: {{input.scope: large}}}}]\n"
+        "{HEAD}inputs: {{scope: {{type: choice, options: [small, large], default: small}}}}\nphases: [plan.md, {{subworkflow: n}}, check.md, {{phase: last.md, when: {{input.scope: large}}}}]\n"
     );
     let nested = "name: N\ncommandName: n\ninitialMessage: x\nphases: [b.md]\n";
     let mut session = with(&[
         ("w/workflow.yaml", &workflow),
         ("w/plan.md", ""),
         ("w/check.md", ""),
-        ("w/end.md", ""),
+        ("w/last.md", ""),
         ("n/workflow.yaml", nested),
         ("n/b.md", ""),
     ]);
@@ -562,17 +562,17 @@ fn the_end_says_what_was_done_skipped_and_passed_over() {
     let (text, _) = session.step("next");
     assert_eq!(
         text,
-        "✓ Advanced: CHECK → DONE\nPassed over: END (input.scope is small, not large)\n\n🎉 **All phases complete!**"
+        "✓ Advanced: CHECK → DONE\nPassed over: LAST (input.scope is small, not large)\n\n🎉 **All phases complete!**"
     );
     let end = format!("{:?}", session.stop());
-    assert!(end.contains(r"**Phases completed:** 3\n**Passed over:** * END"), "{end}");
+    assert!(end.contains(r"**Phases completed:** 3\n**Passed over:** * LAST"), "{end}");
 
     let mut session = nested_before_what_is_passed_over();
     for control in [":next", ":next", ":back", ":skip", ":next"] {
         let _ = session.command("workflow", control);
     }
     let end = format!("{:?}", session.stop());
-    let expected = r"**Phases completed:** 2\n**Skipped:** N\n**Passed over:** * END";
+    let expected = r"**Phases completed:** 2\n**Skipped:** N\n**Passed over:** * LAST";
     assert!(end.contains(expected), "{end}");
 }
 

@@ -32,11 +32,11 @@ export function panel(branches, group = {}, fields = {}) {
   return {
     ...workflow("panel", ["do"], {
       autoContinue: false,
-      phases: ["do.md", { id: "team", phases: ids, parallel: true, ...group }, "end.md"],
+      phases: ["do.md", { id: "team", phases: ids, parallel: true, ...group }, "last.md"],
       ...fields,
     }),
     ...Object.fromEntries(specs.map((spec) => [`panel/${spec.id}.md`, phaseFile(spec)])),
-    "panel/end.md": phaseFile({ id: "end" }),
+    "panel/last.md": phaseFile({ id: "last" }),
   };
 }
 
