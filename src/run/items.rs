@@ -74,7 +74,7 @@ impl RunState {
     }
 
     /// Goes to the last item of the innermost scope, behind which no other item follows.
-    pub(super) fn to_last_item(&mut self, library: &Library) {
+    pub(super) fn skip_to_last_item(&mut self, library: &Library) {
         if let Some((_, count)) = self.item_of_scope(library) {
             self.current_path.set_item(count.saturating_sub(1));
         }

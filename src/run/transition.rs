@@ -459,7 +459,7 @@ impl RunState {
             self.pass_over(scope.phases.get(index), because, library);
         }
         if *target == Target::End {
-            self.to_last_item(library);
+            self.skip_to_last_item(library);
         }
         self.current_path.set_index(to);
         Ok(())
