@@ -95,7 +95,7 @@ for (const version of VERSIONS) {
       assert.ok(userTexts(model.requests[0]).includes("Start The review: The task"));
       await rpc.prompt("/workflow :report");
       const report = (await rpc.entries()).find(({ customType }) => customType === "workflow:report").data.content;
-      assert.match(report, /^# Run of @acme\/kit\/review\n[^]*@acme\/kit\/part > End/);
+      assert.match(report, /^# Run of @acme\/kit\/review\n[^]*@acme\/kit\/part > Last/);
       // The name alone means the user's own.
       await rpc.promptAndSettle("/workflow review Another");
       assert.equal(states(await rpc.entries()).at(-1).workflowKey, "review");

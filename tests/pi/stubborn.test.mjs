@@ -267,7 +267,7 @@ for (const version of VERSIONS) {
       await rpc.promptAndSettle(TASK);
       const [refused, advanced] = toolResults(model.lastRequest());
       assert.match(refused, /^⚠️ The summary is the placeholder/);
-      assert.match(advanced, /^✓ Advanced with `good`: Do → 🔹 End\n/);
+      assert.match(advanced, /^✓ Advanced with `good`: Do → 🔹 Last\n/);
       assert.deepEqual(Object.values(custom(await rpc.entries(), "workflow:state").at(-1).progress.outputs)[0].values, {
         size: "large",
         ok: true,
