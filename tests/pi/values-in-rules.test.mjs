@@ -134,7 +134,7 @@ test("the terminal asks with the values, quoted", async (t) => {
   const { sandbox } = await stage(t, [left, REST], { globalFiles: files });
   const tui = await startTui({ version: VERSIONS[0], sandbox, columns: 100, rows: 40 });
   await tui.submit("/workflow flow name=web -- The task");
-  await tui.waitFor(/│ Ship “web”: “All of it\.\s+│ ↪ \ufffd\[2JApprove "other"\?”\?\n/);
+  await tui.waitFor(/│ Ship “web”: “All of it\. \ufffd\[2JApprove "other"\?”\?\n/);
   await tui.press("Down", "Enter");
   await tui.waitFor("I rest.");
 });
