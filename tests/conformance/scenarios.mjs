@@ -408,6 +408,7 @@ export const scenarios = [
     name: "no workflows at all",
     actions: [command("/workflow"), command("/workflow nothing Do it")],
     looks: ["notices"],
+    ours: [["Available workflows:\n", "Available workflows:\n  none yet; /workflow :new NAME writes one"]],
   },
   {
     name: "a project's workflow in the place of a global one",
