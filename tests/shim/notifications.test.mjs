@@ -157,7 +157,9 @@ test("a program that hangs is stopped with its children, and told", async (t) =>
   const alive = (/** @type {string} */ name) =>
     existsSync(`/proc/${readFileSync(join(folder, name), "utf8").trim()}/fd/0`);
   const started = Date.now();
-  while (!existsSync(join(folder, "child")) && Date.now() - started < 5000) await immediate();
+  // The shell makes the file before it writes the number.
+  const isStarted = () => existsSync(join(folder, "child")) && readFileSync(join(folder, "child"), "utf8") !== "";
+  while (!isStarted() && Date.now() - started < 5000) await immediate();
   assert.ok(alive("pid") && alive("child"));
   t.mock.timers.tick(1500);
   t.mock.timers.reset();
