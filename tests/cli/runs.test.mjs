@@ -742,7 +742,7 @@ Of fewer than 5 runs, which a median needs: the smallest and the largest.
 `,
       stderr: "",
     });
-    // Where the terminal has no room for all figures, the others stand below, and none is cut.
+    // A narrow terminal has the figures without room in more tables below, each figure whole.
     const stats = statsOf(findRuns({ sessions }).runs);
     const [, ...wide] = STATS_FORMATS.text(stats, undefined).split("\n");
     for (const width of [100, 80, 60, 40]) {
