@@ -230,8 +230,10 @@ export class Children {
    * @param {any} event
    */
   #watch(child, event) {
-    // At once, so that the guest can apply its bounds before the next request to the model.
+    // At once, so that the guest can apply its bounds before the next request to the model, of this agent or another:
+    // the end of a turn, and the first call of a turn, whose answer is paid for although its calls can take long.
     if (event.type === "turn_end") return this.#tell(child);
+    if (event.type === "turn_start") child.reported = 0;
     if (event.type !== "tool_execution_start") return;
     child.lastCall = callOf(event);
     if (child.timer !== undefined) return;

@@ -33,6 +33,8 @@ const STUBBORN = /** @type {Record<string, (index: number) => Call[]>} */ ({
   ],
 });
 
+/** A usage that is small beside each bound here. */
+const SMALL = { prompt: 10, completion: 1 };
 /** The answers that go on for longer than every bound here. */
 const FOR_EVER = 80;
 const TASK = "/workflow w Do it";
@@ -182,6 +184,30 @@ for (const version of VERSIONS) {
       await rpc.promptAndSettle("/workflow panel The task");
       assert.equal(pauseOf(await rpc.entries()).measure, "turns");
       assert.ok(model.requests.length <= 25, `${model.requests.length} answers`);
+      await rpc.close();
+    });
+
+    test("an answer of a branch counts while its command runs", async (t) => {
+      const { model, sandbox } = await stage(
+        t,
+        (request, index) => {
+          if (branchOf(request) === undefined) return leave("", { summary: "Did it." });
+          // Of a branch that has just been reported, the next report can wait.
+          if (branchOf(request) !== "Slow" || request.messages.every(({ role }) => role !== "tool"))
+            return index < FOR_EVER ? { calls: STUBBORN["an unknown tool"](index), usage: SMALL } : { text: "I rest." };
+          return {
+            calls: [{ name: "bash", arguments: { command: "sleep 30" } }],
+            usage: { prompt: 10, completion: 100 },
+          };
+        },
+        { globalFiles: panel(["slow", "quick"], {}, { budget: { outputTokens: 100 } }) },
+      );
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow panel The task");
+      assert.equal(pauseOf(await rpc.entries()).measure, "outputTokens");
+      const slow = model.requests.findLastIndex((request) => branchOf(request) === "Slow");
+      const more = model.requests.slice(slow).filter((request) => branchOf(request) === "Quick").length;
+      assert.ok(more <= 3, `${more} answers of the other branch`);
       await rpc.close();
     });
 
