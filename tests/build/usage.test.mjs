@@ -8,8 +8,9 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { REPO } from "../pi/harness/pi.mjs";
 import { SCRIPTS } from "../../scripts/usage.mjs";
+import { LONG } from "../pi/harness/extent.mjs";
 
-test("wrong arguments and --help are answered in a fresh clone", (t) => {
+test("wrong arguments and --help are answered in a fresh clone", LONG, (t) => {
   const copy = mkdtempSync(join(tmpdir(), "pi-workflows-usage-"));
   t.after(() => rmSync(copy, { recursive: true, force: true }));
   for (const file of ["scripts", "package.json"]) cpSync(join(REPO, file), join(copy, file), { recursive: true });

@@ -18,6 +18,7 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 
 import { NODE, REPO } from "../pi/harness/pi.mjs";
+import { LONG } from "../pi/harness/extent.mjs";
 
 const CLI = join(REPO, "cli/pi-workflows.js");
 const DAY = 86_400_000;
@@ -153,7 +154,7 @@ suite("pi-workflows runs --clean", { concurrency: 2 }, () => {
     });
   }
 
-  test("a project without such folders has nothing to remove", (t) => {
+  test("a project without such folders has nothing to remove", LONG, (t) => {
     const { project, clean } = place(t);
     rmSync(join(project, ".pi"), { recursive: true });
     assert.deepEqual(clean("y\n", "30d"), {
@@ -165,7 +166,7 @@ suite("pi-workflows runs --clean", { concurrency: 2 }, () => {
     assert.deepEqual(clean("y\n", "30d"), { status: 2, stdout: "", stderr: ".pi: it is not a folder\n" });
   });
 
-  test("takes a length of time or a day, and no other option", (t) => {
+  test("takes a length of time or a day, and no other option", LONG, (t) => {
     const { folder, clean, left } = place(t);
     folder(name("a"), 90);
     for (const time of ["30", "d", "-1d", "30d ", "../..", "2026-02-30", ""])

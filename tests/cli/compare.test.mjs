@@ -101,7 +101,7 @@ for (const version of VERSIONS) {
   suite(`pi ${version}: pi-workflows compare`, { concurrency: 2 }, () => {
     test(
       "runs variants on tasks, goes on where it was, and tells which solves more",
-      { timeout: 180_000 },
+      { ...LONG, timeout: 180_000 },
       async (t) => {
         const { startCommand, sandbox, model } = await withPi(
           t,
@@ -280,7 +280,7 @@ for (const version of VERSIONS) {
       },
     );
 
-    test("an agent changes neither its budget nor its results", { timeout: 120_000 }, async (t) => {
+    test("an agent changes neither its budget nor its results", { ...LONG, timeout: 120_000 }, async (t) => {
       let evals = "";
       let answers = 0;
       const { startCommand, sandbox } = await withPi(

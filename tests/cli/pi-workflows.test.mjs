@@ -120,7 +120,7 @@ test("check takes a project, a workflows folder or a workflow", (t) => {
   assert.deepEqual(run(["check", "nowhere"]), { status: 2, stdout: "", stderr: "There is no folder nowhere.\n" });
 });
 
-test("check DIR reports and counts the diagnostics of DIR, with any file names", (t) => {
+test("check DIR reports and counts the diagnostics of DIR, with any file names", LONG, (t) => {
   const broken = workflow("broken", ["one"], { phases: ["one.md", "missing.md"] });
   const shared = { "_shared/deep.md": "---\nid: deep\nname:\n---\nDo it.\n" };
   const dotted = workflow("dotted", ["see"], { phases: ["see.md", "..bad.md"] });
@@ -831,7 +831,7 @@ test("texts name the outcome and the summary of a nested workflow by its key, wi
   }
 });
 
-test("installed packages are read where pi can be loaded", (t) => {
+test("installed packages are read where pi can be loaded", LONG, (t) => {
   const { run, home, project, root } = place(
     t,
     { ...FLOW, ...PART },

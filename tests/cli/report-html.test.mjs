@@ -14,7 +14,7 @@ import { reportHtml } from "../../cli/runs/html/page.js";
 import { duration, preciseDuration, tokens } from "../../cli/runs/figures.js";
 import { line, text } from "../../cli/runs/html/data.js";
 import { visible } from "../../cli/words.js";
-import { ALL, some } from "../pi/harness/extent.mjs";
+import { ALL, LONG, some } from "../pi/harness/extent.mjs";
 import { startBrowser } from "./browser.mjs";
 import { comparison } from "./comparison-samples.mjs";
 import { ATTACKS, branched, hostile, huge, ordinary, reference, uneven } from "./report-samples.mjs";
@@ -264,7 +264,7 @@ test("no text leaves its place", () => {
   }
 });
 
-test("a field of any kind, or none, is no error", () => {
+test("a field of any kind, or none, is no error", LONG, () => {
   const { phases, course, ...rest } = ordinary();
   const small = () =>
     structuredClone({

@@ -92,7 +92,7 @@ for (const version of VERSIONS) {
       assert.deepEqual([wrong.status, wrong.stderr], [2, "--more needs --continue.\n"]);
     });
 
-    test("a budget of the command line ends with 6, and one that cannot be read starts nothing", async (t) => {
+    test("a budget of the command line ends with 6, and one that cannot be read starts nothing", LONG, async (t) => {
       const work = { calls: [{ name: "bash", arguments: { command: "true" } }] };
       const { run, model, sandbox } = await withPi(t, version, () => work, { globalFiles: HELLO });
       const ended = await run("hello", "Do it", "--budget", "turns=2,time=1h");
@@ -113,7 +113,7 @@ for (const version of VERSIONS) {
       assert.equal(sessionFiles(sandbox).length, 1);
     });
 
-    test("a cost that is not known needs another bound, or a word", async (t) => {
+    test("a cost that is not known needs another bound, or a word", LONG, async (t) => {
       const script = (/** @type {any} */ _, /** @type {number} */ index) => (index % 2 === 0 ? step("next") : REST);
       const { run, model, sandbox } = await withPi(t, version, script, {
         globalFiles: workflow("hello", ["plan"], { ...OFF, budget: { cost: 1 } }),
@@ -135,7 +135,7 @@ for (const version of VERSIONS) {
       }
     });
 
-    test("a stop by an outcome ends with 4, a question with 3 and why", async (t) => {
+    test("a stop by an outcome ends with 4, a question with 3 and why", LONG, async (t) => {
       const ends = workflow("ends", [{ id: "look", outcomes: { bad: "stop", good: "next" } }], OFF);
       const stopped = await withPi(t, version, [leave("bad"), REST], { globalFiles: ends });
       const end = await stopped.run("ends", "Do it", "--quiet");
@@ -154,7 +154,7 @@ for (const version of VERSIONS) {
       );
     });
 
-    test("inputs are checked before pi starts, and reach the run", async (t) => {
+    test("inputs are checked before pi starts, and reach the run", LONG, async (t) => {
       const files = workflow("typed", [{ id: "look", instructions: "Look at {input.scope}, {input.deep}." }], {
         ...OFF,
         inputs: { scope: { type: "text" }, deep: { type: "flag" } },
@@ -337,7 +337,7 @@ for (const version of VERSIONS) {
       }
     });
 
-    test("a signal ends pi, keeps the session, and says how to go on", async (t) => {
+    test("a signal ends pi, keeps the session, and says how to go on", LONG, async (t) => {
       const script = (/** @type {any} */ request, /** @type {number} */ index) =>
         index === 1 ? { text: "Thinking", hang: true } : nextUntilDone(request);
       for (const [signal, status] of variants(
@@ -403,7 +403,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(sessionFiles(sandbox), []);
     });
 
-    test("--detach goes on in the background, and runs shows it as running, lost or ended", async (t) => {
+    test("--detach goes on in the background, and runs shows it as running, lost or ended", LONG, async (t) => {
       const script = (/** @type {any} */ request, /** @type {number} */ index) =>
         index === 1 ? { text: "Thinking", hang: true } : nextUntilDone(request);
       const { run, runs, startCommand, model } = await withPi(t, version, script, { globalFiles: HELLO });
@@ -439,7 +439,7 @@ for (const version of VERSIONS) {
       assert.deepEqual((await runs("--watch")).stderr, "--watch needs a terminal.\n");
     });
 
-    test("in a terminal it shows a live line, and questions and waits are answered there", async (t) => {
+    test("in a terminal it shows a live line, and questions and waits are answered there", LONG, async (t) => {
       const asks = workflow(
         "asks",
         [

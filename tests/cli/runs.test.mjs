@@ -285,7 +285,7 @@ wf-1-aaaaaa  2026-11-01 10:00  done       flow      Do     2m       0s       $1.
     );
   });
 
-  test("takes the runs that started since a time", (t) => {
+  test("takes the runs that started since a time", LONG, (t) => {
     const { run, json, write } = place(t);
     const ago = (/** @type {number} */ number, /** @type {number} */ hours) =>
       ended(number, { startedAt: Date.now() - hours * HOUR });
@@ -620,7 +620,7 @@ wf-1-aaaaaa  2026-11-01 10:00  done       flow      Do     2m       0s       $1.
     assert.deepEqual(read(5), [["paused", "unreadable", "Do", 2, 1]], "the newest state");
   });
 
-  test("does not throw, whatever a state or an entry contains", (t) => {
+  test("does not throw, whatever a state or an entry contains", LONG, (t) => {
     const { sessions } = place(t);
     /** @type {any[]} */
     const values = [

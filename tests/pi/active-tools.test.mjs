@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { VERSIONS } from "./harness/extent.mjs";
+import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { REPO, readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -83,7 +83,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(model.toolNames(0).sort(), ["ls", "read", "workflow_step"]);
     });
 
-    test("have workflow_step in a session that is older than the extension", async (t) => {
+    test("have workflow_step in a session that is older than the extension", LONG, async (t) => {
       const { model, sandbox } = await stage(t, [REST, NEXT, NEXT, REST], {
         globalFiles: workflow("hello", ["plan", "build"], QUIET),
       });
@@ -94,7 +94,7 @@ for (const version of VERSIONS) {
       assert.deepEqual([code, ends(readSession(sandbox)).length], [0, 1], stderr);
     });
 
-    test("without workflow_step no run starts, and the options are named", async (t) => {
+    test("without workflow_step no run starts, and the options are named", LONG, async (t) => {
       for (const args of [["--tools", "read,bash"], ["--no-tools"], ["--exclude-tools", "workflow_step"]]) {
         const { model, sandbox } = await stage(t, [REST], { globalFiles: workflow("hello", ["plan"], {}) });
         const { code, stderr } = await runPrint({ version, sandbox, prompt: "/workflow hello Look", args });

@@ -102,7 +102,7 @@ for (const version of VERSIONS) {
       assert.ok(statusTexts(rpc).includes("The hello > 🔹 Plan [1/2]"));
     });
 
-    test("RPC: after pi's own retries of a failing provider the run pauses", async (t) => {
+    test("RPC: after pi's own retries of a failing provider the run pauses", LONG, async (t) => {
       const settings = { retry: { enabled: true, baseDelayMs: 1, maxRetries: 2 } };
       const { model, sandbox } = await stage(t, () => ({ status: 500, text: "dead" }), {
         globalFiles: QUICK,
@@ -116,7 +116,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(countdownLines(rpc), []);
     });
 
-    test("RPC: a client's prompt interrupts the countdown", async (t) => {
+    test("RPC: a client's prompt interrupts the countdown", LONG, async (t) => {
       const { model, sandbox } = await stage(t, [IDLE, { text: "An answer.", hang: true }], { globalFiles: COUNTING });
       const rpc = await startRpc({ version, sandbox });
       await rpc.prompt("/workflow hello it");
@@ -148,7 +148,7 @@ for (const version of VERSIONS) {
       return { model, sandbox, tui, stays };
     }
 
-    test("Escape stops the countdown", async (t) => {
+    test("Escape stops the countdown", LONG, async (t) => {
       const { tui, stays } = await counting(t);
       await tui.press("Escape");
       await stays();

@@ -5,7 +5,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { branchOf, panel, requestsOf } from "./harness/branches.mjs";
-import { VERSIONS } from "./harness/extent.mjs";
+import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { bash, write } from "./harness/limited.mjs";
 import { PI_VERSIONS, REPO, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
@@ -155,7 +155,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("a message of an extension has none, whatever else waits", async (t) => {
+    test("a message of an extension has none, whatever else waits", LONG, async (t) => {
       /** @type {() => void} */
       let letGo = () => {};
       const queued = new Promise((resolve) => (letGo = () => resolve(undefined)));

@@ -117,7 +117,7 @@ async function resumes(rpc, model, end) {
 
 for (const version of VERSIONS) {
   suite(`pi ${version}: disturbed branches`, { concurrency: 2 }, () => {
-    test("an abort ends them, and only what has not ended goes on, in its session", async (t) => {
+    test("an abort ends them, and only what has not ended goes on, in its session", LONG, async (t) => {
       const { model, sandbox, rpc, settled, end, start } = await atWork(t, version);
       await rpc.send({ type: "abort" });
       await settled;
@@ -188,7 +188,7 @@ for (const version of VERSIONS) {
       });
     }
 
-    test("a branch whose provider hangs: the user stops it, and has it begin anew", async (t) => {
+    test("a branch whose provider hangs: the user stops it, and has it begin anew", LONG, async (t) => {
       let isOver = false;
       const { model, sandbox } = await stage(
         t,

@@ -229,7 +229,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(model.faults, []);
     });
 
-    test("are the guards of its session, with their state, once each and in their order", async (t) => {
+    test("are the guards of its session, with their state, once each and in their order", LONG, async (t) => {
       let isLate = () => {};
       const late = new Promise((resolve) => (isLate = () => resolve(undefined)));
       const lines = ["touch made", "echo changed", "echo throws", "echo asks"];

@@ -218,7 +218,7 @@ for (const version of VERSIONS) {
       t.diagnostic(`${WAYS.length} ways`);
     });
 
-    test("has the tools of the session and of its phase, and no others", async (t) => {
+    test("has the tools of the session and of its phase, and no others", LONG, async (t) => {
       const files = panel([{ id: "a", tools: { blacklist: ["grep", "edit"] } }, "b"]);
       /** @param {string[]} args */
       const toolsWith = async (...args) => {
@@ -486,7 +486,7 @@ for (const version of VERSIONS) {
       for (const file of childFiles(sandbox)) assert.deepEqual(Object.keys(branchesOf(readSession(sandbox, file))), []);
     });
 
-    test("asks in the interface of its parent, with its name, one question after another", async (t) => {
+    test("asks in the interface of its parent, with its name, one question after another", LONG, async (t) => {
       const files = panel([
         { id: "a", gate: [{ approve: "Is a right?" }] },
         { id: "b", gate: [{ approve: "Is b right?" }] },

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { endsOf, panel, requestsOf, team, textIn } from "./harness/branches.mjs";
-import { VERSIONS } from "./harness/extent.mjs";
+import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { bash } from "./harness/limited.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { toolResults } from "./harness/workflows.mjs";
@@ -55,7 +55,7 @@ for (const version of VERSIONS) {
 
     test(
       "what is hidden and comes late stays hidden from the command of a branch when that of another one ends",
-      { timeout: 60_000 },
+      { ...LONG, timeout: 60_000 },
       async (t) => {
         const script = team({
           // This one creates what covers the path, and removes what it created.

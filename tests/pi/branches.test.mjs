@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { VERSIONS } from "./harness/extent.mjs";
+import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { progress } from "./harness/gates.mjs";
 import { NODE, REPO, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
@@ -142,7 +142,7 @@ for (const version of VERSIONS) {
       });
     }
 
-    test("an aborted run goes on with the branches that have not ended, in their own sessions", async (t) => {
+    test("an aborted run goes on with the branches that have not ended, in their own sessions", LONG, async (t) => {
       let isOver = false;
       const script = (/** @type {ChatRequest} */ request) => {
         const branch = branchOf(request);
@@ -169,7 +169,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 
-    test("a killed process repeats no branch that has ended", async (t) => {
+    test("a killed process repeats no branch that has ended", LONG, async (t) => {
       let isOver = false;
       const script = (/** @type {ChatRequest} */ request) => {
         const branch = branchOf(request);

@@ -172,7 +172,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("what was spent before a kill counts", async (t) => {
+    test("what was spent before a kill counts", LONG, async (t) => {
       const answers = [at(60, rest), at(50, read), at(1, rest)];
       const { sandbox } = await stage(t, answers, {
         globalFiles: workflow("hello", ["look", "do"], { ...QUIET, budget: { cost: 1 } }),
@@ -345,7 +345,7 @@ test("an option allows more once, in the session with which pi starts", async (t
   await rpc.close();
 });
 
-test("the TUI asks before a run that only a cost bounds, which is not known", async (t) => {
+test("the TUI asks before a run that only a cost bounds, which is not known", LONG, async (t) => {
   const { model, sandbox } = await stage(t, [at(1, step("next")), at(1, rest)], {
     projectFiles: workflow("hello", ["look", "do"], { ...QUIET, budget: { cost: 1 } }),
   });

@@ -177,7 +177,7 @@ for (const version of VERSIONS) {
   suite(`pi ${version}: /cancel-workflow`, { concurrency: 4 }, () => {
     const CANCELLED = "❌ **Workflow Cancelled**\n\n**Task:** Add a route\n**Task ID:** TASK";
 
-    test("ends a run at once with a message; the countdown stops and no agent run starts", async (t) => {
+    test("ends a run at once with a message; the countdown stops and no agent run starts", LONG, async (t) => {
       const { model, sandbox } = await stage(t, [step("next"), REST, bashCall("echo free")], {
         globalFiles: workflow("hello", ["plan", { id: "build", tools: { whitelist: [] } }], {
           completionMessage: "not for this",

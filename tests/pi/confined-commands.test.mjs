@@ -97,7 +97,7 @@ for (const version of VERSIONS) {
     `pi ${version}: commands of a phase with limits`,
     { skip: process.platform === "linux" ? false : "needs Linux", concurrency: 2 },
     () => {
-      test("end as without limits, with the same output", async (t) => {
+      test("end as without limits, with the same output", LONG, async (t) => {
         const results = async (/** @type {Record<string, unknown>} */ limits) => {
           const { play, sandbox } = await limited(t, version, limits, { files: { "docs/x": "" } });
           const texts = await play(COMMANDS);
@@ -112,7 +112,7 @@ for (const version of VERSIONS) {
         assert.deepEqual(confined, free);
       });
 
-      test("build with their caches listed", async (t) => {
+      test("build with their caches listed", LONG, async (t) => {
         const { play, sandbox, text } = await limited(
           t,
           version,
@@ -158,7 +158,7 @@ for (const version of VERSIONS) {
         await killed;
       });
 
-      test("share a folder for temporary files, over a restart of pi", async (t) => {
+      test("share a folder for temporary files, over a restart of pi", LONG, async (t) => {
         const { play, model, sandbox, rpc, playOn } = await limited(t, version, { write: [] });
         const name = `ways-${unique()}`;
         const [, second] = await play([bash(`echo kept > /tmp/${name}; mktemp`)], [bash(`cat /tmp/${name}`)]);

@@ -17,7 +17,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { VERSIONS, variants } from "./harness/extent.mjs";
+import { LONG, VERSIONS, variants } from "./harness/extent.mjs";
 import { madeBy } from "./harness/gates.mjs";
 import { bash, edit, limited, write } from "./harness/limited.mjs";
 import { onExit } from "./harness/on-exit.mjs";
@@ -394,7 +394,7 @@ for (const version of VERSIONS) {
         });
       }
 
-      test("are written as by pi alone, with the same results", async (t) => {
+      test("are written as by pi alone, with the same results", LONG, async (t) => {
         const alone = await visibleStage(
           t,
           (_, index) => [...ORDINARY(alone.sandbox).map((calls) => ({ calls })), { text: "Over." }][index],

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { variants, VERSIONS } from "./harness/extent.mjs";
+import { LONG, variants, VERSIONS } from "./harness/extent.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { messageText, messageTexts } from "./harness/scripted-model.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -233,7 +233,7 @@ for (const version of VERSIONS) {
       ...workflow("inner", ["b", "c"], { show: "workflows" }),
     };
 
-    test("results go with the branch: a restart keeps them, a move back in the tree leaves them", async (t) => {
+    test("results go with the branch: a restart keeps them, a move back in the tree leaves them", LONG, async (t) => {
       const { model, sandbox } = await stage(t, [REST, hand("First try"), REST, REST, REST], {
         globalFiles: RELEASE,
         files: TRAVEL,

@@ -183,7 +183,7 @@ for (const version of VERSIONS) {
       await again.close();
     });
 
-    test("shows in a terminal that it waits: status line, panel and :status", async (t) => {
+    test("shows in a terminal that it waits: status line, panel and :status", LONG, async (t) => {
       const { model, sandbox } = await stage(t, [ASK, ASK, step("next"), step("next"), { text: "Over." }], {
         globalFiles: files(),
       });

@@ -314,7 +314,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(questions, [`This project's "shared" replaces yours. It is part of "only-project". Start it?`]);
     });
 
-    test("of the project are read only where pi trusts it", async (t) => {
+    test("of the project are read only where pi trusts it", LONG, async (t) => {
       const { model, sandbox } = await stage(t, [{ text: "I rest." }, { text: "I rest." }], {
         globalFiles: workflow("shared", ["a"], { name: "Global" }),
         projectFiles: {
@@ -374,7 +374,7 @@ for (const version of VERSIONS) {
       assert.deepEqual([...new Set(told)].slice(0, 2), ["Fix It > Look At It [1/2]", "Fix It > Do [2/2]"]);
     });
 
-    test("may lie in library folders, in folders of any name, behind links within the root", async (t) => {
+    test("may lie in library folders, in folders of any name, behind links within the root", LONG, async (t) => {
       const inFolder = (/** @type {string} */ folder, /** @type {Record<string, string>} */ files) =>
         Object.fromEntries(Object.entries(files).map(([path, text]) => [`${folder}/${path}`, text]));
       const odd = ["__proto__", "constructor", "toString", "hasOwnProperty"];

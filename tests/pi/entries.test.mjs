@@ -5,7 +5,7 @@ import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { VERSIONS } from "./harness/extent.mjs";
+import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { lastPath } from "./harness/gates.mjs";
 import { runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
@@ -48,7 +48,7 @@ for (const version of VERSIONS) {
       assert.equal(model.requests.length, 0);
     });
 
-    test("pauses when it fails, and runs again with :resume, also of another process", async (t) => {
+    test("pauses when it fails, and runs again with :resume, also of another process", LONG, async (t) => {
       const { model, sandbox } = await stage(t, [next, REST, REST, next, { text: "Over." }], {
         globalFiles: files(["plan.md", { run: "echo x >> ran; test -f ready", id: "look" }, "build.md"]),
       });
@@ -98,7 +98,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("is stopped by Escape with its children, and the run pauses", async (t) => {
+    test("is stopped by Escape with its children, and the run pauses", LONG, async (t) => {
       const { sandbox } = await stage(t, [next, REST], {
         globalFiles: files([
           "plan.md",
@@ -160,7 +160,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("pauses without an interface, and is answered by :answer alone", async (t) => {
+    test("pauses without an interface, and is answered by :answer alone", LONG, async (t) => {
       const { model, sandbox } = await stage(t, [next, REST, REST, { text: "Changed." }], {
         globalFiles: files(["plan.md", ASK, "build.md"]),
       });

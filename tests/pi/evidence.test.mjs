@@ -105,7 +105,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("without recheck the end, the status and a question say which files have changed", async (t) => {
+    test("without recheck the end, the status and a question say which files have changed", LONG, async (t) => {
       const { sandbox, runs } = await staged(
         t,
         [next, bash("echo more >> a.txt"), { text: "I rest." }, next, { text: "Over." }],
@@ -155,7 +155,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("print and JSON mode, with the session in the project", async (t) => {
+    test("print and JSON mode, with the session in the project", LONG, async (t) => {
       for (const mode of /** @type {const} */ (["text", "json"])) {
         const { sandbox, runs } = await staged(t, [next, next, { text: "Over." }]);
         const { code, stderr } = await runPrint({
@@ -171,7 +171,7 @@ for (const version of VERSIONS) {
       }
     });
 
-    test("git runs nothing that an agent has written, and sees what it hides", async (t) => {
+    test("git runs nothing that an agent has written, and sees what it hides", LONG, async (t) => {
       const attack = [
         'git config core.fsmonitor "touch $PWD/../ran"',
         'git config filter.x.clean "touch $PWD/../ran; echo whole"',
@@ -190,7 +190,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("a change through a mapping, which leaves the times of the file, is seen before DONE", async (t) => {
+    test("a change through a mapping, which leaves the times of the file, is seen before DONE", LONG, async (t) => {
       /** @type {(text: string) => Promise<void>} */
       let write = async () => {};
       const { sandbox, runs } = await staged(t, async (_, index) => {

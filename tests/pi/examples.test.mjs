@@ -5,7 +5,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { demoAgent } from "../../scripts/demo/agent.mjs";
-import { VERSIONS, variants } from "./harness/extent.mjs";
+import { LONG, VERSIONS, variants } from "./harness/extent.mjs";
 import { REPO } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { messageText } from "./harness/scripted-model.mjs";
@@ -187,7 +187,7 @@ for (const version of VERSIONS) {
       });
     }
 
-    test("panel goes back as long as one reviewer has issues, and stops after the third time", async (t) => {
+    test("panel goes back as long as one reviewer has issues, and stops after the third time", LONG, async (t) => {
       for (const [rounds, end] of variants(
         /** @type {const} */ ([
           [1, "Complete"],
@@ -214,7 +214,7 @@ for (const version of VERSIONS) {
       }
     });
 
-    test("bugfix takes small bugs past the reproduction", async (t) => {
+    test("bugfix takes small bugs past the reproduction", LONG, async (t) => {
       const files = { "package.json": JSON.stringify({ scripts: { test: "touch tested" } }) };
       const outcomes = { Triage: ["small"] };
       const { model, sandbox } = await stage(t, goingRound(undefined, outcomes), {

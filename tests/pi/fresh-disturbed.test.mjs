@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { QUIET, READ, REST, REVIEW, assertFresh, call, close, next, said, startFresh, text } from "./harness/fresh.mjs";
-import { VERSIONS } from "./harness/extent.mjs";
+import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { lastPath } from "./harness/gates.mjs";
 import { contextPrompt, workflow } from "./harness/workflows.mjs";
 
@@ -173,7 +173,7 @@ for (const version of VERSIONS) {
       await close(rpc, model);
     });
 
-    test("with messages and moves of the user at work", async (t) => {
+    test("with messages and moves of the user at work", LONG, async (t) => {
       const { model, requests, play, start } = await startFresh(t, version, { globalFiles: WORKFLOWS });
       const rpc = await start();
       const at = async (/** @type {string} */ tool) =>
@@ -278,7 +278,7 @@ for (const version of VERSIONS) {
       await close(rpc, model);
     });
 
-    test("with another extension that wakes the agent, and one that changes its view", async (t) => {
+    test("with another extension that wakes the agent, and one that changes its view", LONG, async (t) => {
       const { model, requests, play, start } = await startFresh(t, version, {
         globalFiles: WORKFLOWS,
         files: OTHER,

@@ -71,7 +71,7 @@ for (const version of VERSIONS) {
       await close(rpc, model);
     });
 
-    test("after a crash in the first turn, a resume, a reload and a fork", async (t) => {
+    test("after a crash in the first turn, a resume, a reload and a fork", LONG, async (t) => {
       const { model, sandbox, play, requests, start } = await startFresh(t, version, { globalFiles: HELLO });
       const first = await start();
       play(READ, REST, { hang: true });
@@ -111,7 +111,7 @@ for (const version of VERSIONS) {
       await close(rpc, model);
     });
 
-    test("after compactions of pi and of the user", async (t) => {
+    test("after compactions of pi and of the user", LONG, async (t) => {
       const { model, play, requests, start } = await startFresh(t, version, {
         globalFiles: HELLO,
         settings: COMPACTION,

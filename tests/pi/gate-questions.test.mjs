@@ -5,7 +5,7 @@ import { cpSync, existsSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { gated, lastPath, progress } from "./harness/gates.mjs";
-import { VERSIONS, variants } from "./harness/extent.mjs";
+import { LONG, VERSIONS, variants } from "./harness/extent.mjs";
 import { readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -273,7 +273,7 @@ for (const version of VERSIONS) {
   suite(`pi ${version}: a project's workflow that replaces one of the user`, { concurrency: 2 }, () => {
     const NAMED = `This project's "hello" replaces yours.`;
 
-    test("asks before its first start, and remembers a yes for this folder", async (t) => {
+    test("asks before its first start, and remembers a yes for this folder", LONG, async (t) => {
       const { sandbox } = await stage(t, () => REST, {
         globalFiles: workflow("hello", ["a"], QUIET),
         projectFiles: { ...workflow("hello", ["b"], QUIET), ...workflow("theirs", ["c"], QUIET) },

@@ -96,7 +96,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("ends with a reload and a kill; the run stays in its phase, without a result of the gate", async (t) => {
+    test("ends with a reload and a kill; the run stays in its phase, without a result of the gate", LONG, async (t) => {
       const { sandbox } = await stage(t, () => next, {
         globalFiles: gated([{ run: "echo $$ >> begun; sleep 60; touch late" }]),
         files: TRAVEL,
@@ -358,7 +358,7 @@ for (const version of VERSIONS) {
       assert.deepEqual([await session(), await session()], [1, 0]);
     });
 
-    test("do not run after a no, nor without a UI, unless the flag is given", async (t) => {
+    test("do not run after a no, nor without a UI, unless the flag is given", LONG, async (t) => {
       const { model, sandbox } = await stage(t, (_, index) => (index % 2 ? REST : next), {
         projectFiles: files(COMMAND),
       });
@@ -399,7 +399,7 @@ for (const version of VERSIONS) {
       await tui.close();
     });
 
-    test("runs for :next, which Escape stops too", async (t) => {
+    test("runs for :next, which Escape stops too", LONG, async (t) => {
       const { sandbox } = await stage(t, () => REST, {
         globalFiles: gated([{ run: "test -e good || sleep 60", label: "the tests" }]),
       });

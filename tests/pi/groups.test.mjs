@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { VERSIONS } from "./harness/extent.mjs";
+import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { progress } from "./harness/gates.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -111,7 +111,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 
-    test("an outcome that leads to `end` leaves the group with items to spare, also after a kill", async (t) => {
+    test("an outcome that leads to `end` leaves the group with items to spare, also after a kill", LONG, async (t) => {
       const outcomes = { found: "end", nothing: "next" };
       const globalFiles = {
         ...TASKS,

@@ -218,7 +218,7 @@ for (const version of VERSIONS) {
         });
       }
 
-      test("images and long files are read as by pi alone", async (t) => {
+      test("images and long files are read as by pi alone", LONG, async (t) => {
         const png = Buffer.from(
           "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
           "base64",
@@ -295,7 +295,7 @@ for (const version of VERSIONS) {
         assert.match(refused, /has another name \(hard link\) outside of the working directory/);
       });
 
-      test("while something tracked is hidden, commands do not commit; objects of git show it", async (t) => {
+      test("while something tracked is hidden, commands do not commit; objects of git show it", LONG, async (t) => {
         const git =
           "git config user.name x; git config user.email x@x; git config safe.directory '*'; git add tests src; git commit -qm first";
         const prepare = `git init -q; ${git}`;

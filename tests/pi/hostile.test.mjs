@@ -7,7 +7,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { VERSIONS } from "./harness/extent.mjs";
+import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -182,7 +182,7 @@ for (const version of VERSIONS) {
       assert.doesNotMatch(printed.stderr, COMMANDS);
     });
 
-    test("do not control the terminal", async (t) => {
+    test("do not control the terminal", LONG, async (t) => {
       const { sandbox } = await stage(t, [step("next"), { text: "I rest." }, step("next"), { text: "Over." }], {
         globalFiles: flow,
       });

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { VERSIONS, variants } from "./harness/extent.mjs";
+import { LONG, VERSIONS, variants } from "./harness/extent.mjs";
 import { progress } from "./harness/gates.mjs";
 import { readSession, runPrint, sessionFiles } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
@@ -181,7 +181,7 @@ for (const version of VERSIONS) {
       assert.equal(states(await rpc.entries()).at(-1).active, false);
     });
 
-    test("in the terminal: completions of names and options, and the dialogs", async (t) => {
+    test("in the terminal: completions of names and options, and the dialogs", LONG, async (t) => {
       const { sandbox } = await stage(t, () => REST, { globalFiles: ASK });
       const tui = await startTui({ version, sandbox });
       await tui.type("/workflow ask ");

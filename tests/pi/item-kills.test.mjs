@@ -123,7 +123,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 
-    test("are each visited once over a compaction, a fork and a move in the tree", async (t) => {
+    test("are each visited once over a compaction, a fork and a move in the tree", LONG, async (t) => {
       const item = [next, next];
       const calls = [
         plan,

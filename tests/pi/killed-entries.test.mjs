@@ -85,7 +85,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("at the question about the commands of a run: it has not begun, and nothing has run", async (t) => {
+    test("at the question about the commands of a run: it has not begun, and nothing has run", LONG, async (t) => {
       const { sandbox } = await stage(t, [next, REST], { projectFiles: files([quick("one"), "build.md"]) });
       const { begun } = project(sandbox);
       const asked = Promise.withResolvers();
@@ -106,7 +106,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("after the steps, before the model has answered: they do not run again", async (t) => {
+    test("after the steps, before the model has answered: they do not run again", LONG, async (t) => {
       const { model, sandbox } = await stage(t, [{ hang: true }, next, REST], {
         globalFiles: files([quick("one"), quick("two"), "build.md"]),
       });
@@ -146,7 +146,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(begun(), ["one", "two"]);
     });
 
-    test("in a step between phases: it runs again with :resume alone, those before it do not", async (t) => {
+    test("in a step between phases: it runs again with :resume alone, those before it do not", LONG, async (t) => {
       const { sandbox } = await stage(t, [next, REST, next, REST], {
         globalFiles: files(["plan.md", quick("one"), hold("two"), quick("three"), "build.md"]),
       });

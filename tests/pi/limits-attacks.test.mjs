@@ -251,7 +251,7 @@ for (const version of VERSIONS) {
         await rpc.close();
       });
 
-      test("another session has them, whatever was switched off in this one", async (t) => {
+      test("another session has them, whatever was switched off in this one", LONG, async (t) => {
         const { playIn, sandbox, rpc } = await underLimits(t, version, LIMITS, { files: FILES });
         await playIn(rpc, "Go on", [bash("true")]);
         await rpc.prompt("/workflow :limits off");

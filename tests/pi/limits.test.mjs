@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { VERSIONS } from "./harness/extent.mjs";
+import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { bash, edit, write } from "./harness/limited.mjs";
 import { branchOf } from "./harness/branches.mjs";
 import { runPrint } from "./harness/pi.mjs";
@@ -55,7 +55,7 @@ for (const version of VERSIONS) {
         await rpc.close();
       });
 
-      test("keep pi's agent folder where everything else may be written", async (t) => {
+      test("keep pi's agent folder where everything else may be written", LONG, async (t) => {
         const { play, sandbox } = await underLimits(t, version, "network: true\n", { files: FILES });
         const agent = sandbox.agent;
         const results = await play(
@@ -75,7 +75,7 @@ for (const version of VERSIONS) {
         assert.match(results[0], /They cannot write pi's agent folder\./);
       });
 
-      test("hold in print and JSON mode", async (t) => {
+      test("hold in print and JSON mode", LONG, async (t) => {
         for (const mode of /** @type {const} */ (["text", "json"])) {
           const { model, sandbox } = await stage(
             t,
@@ -94,7 +94,7 @@ for (const version of VERSIONS) {
         }
       });
 
-      test("hold in branches, also while those of the session are off", async (t) => {
+      test("hold in branches, also while those of the session are off", LONG, async (t) => {
         const group = { id: "both", phases: ["one.md", "two.md"], parallel: true };
         const globalFiles = {
           "limits.yaml": LIMITS,

@@ -6,7 +6,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { branchOf } from "./harness/branches.mjs";
-import { VERSIONS, variants } from "./harness/extent.mjs";
+import { LONG, VERSIONS, variants } from "./harness/extent.mjs";
 import { runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { messageText } from "./harness/scripted-model.mjs";
@@ -75,7 +75,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("is that of the nearest of phase, entry and workflow around it, in branches too", async (t) => {
+    test("is that of the nearest of phase, entry and workflow around it, in branches too", LONG, async (t) => {
       const play = (/** @type {import("./harness/scripted-model.mjs").ChatRequest} */ request) => {
         const last = request.messages.at(-1);
         const isOver = branchOf(request) ? last?.role === "tool" : /→ DONE/.test(last ? messageText(last) : "");
@@ -132,7 +132,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("outlives a crash, and so does the user's", async (t) => {
+    test("outlives a crash, and so does the user's", LONG, async (t) => {
       const script = [REST, { hang: true }, REST, NEXT, REST];
       const { model, sandbox, used } = await stageModels(t, script, [{ id: "plan", model: "strong" }, "write"]);
       const first = await startRpc({ version, sandbox });

@@ -24,7 +24,7 @@ const state = (entries) => entries.findLast(({ customType }) => customType === "
 
 for (const version of VERSIONS) {
   suite(`pi ${version}: a pause and what the user does in it`, { concurrency: 2 }, () => {
-    test("in the terminal and in print mode too", async (t) => {
+    test("in the terminal and in print mode too", LONG, async (t) => {
       const { sandbox } = await stage(t, (_request, index) => SPENDING[index] ?? { text: "It is a budget." }, {
         globalFiles: OF_ALL,
       });

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { lastPath } from "./harness/gates.mjs";
-import { variants } from "./harness/extent.mjs";
+import { LONG, variants } from "./harness/extent.mjs";
 import { PI_VERSIONS, REPO } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -154,7 +154,7 @@ suite(`pi ${NEWEST}: nested calls`, { concurrency: 2 }, () => {
     await rpc.close();
   });
 
-  test("of a script of codemode keep the agent in its phase, and a later script leaves it", async (t) => {
+  test("of a script of codemode keep the agent in its phase, and a later script leaves it", LONG, async (t) => {
     const codemode = (/** @type {string} */ code) => ({ calls: [{ name: "codemode", arguments: { code } }] });
     const next = 'return await tools.workflow_step({ action: "next" });';
     const early = codemode(`tools.bash({ command: "sleep 2; touch late" }); ${next}`);

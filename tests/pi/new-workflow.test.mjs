@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { VERSIONS, some } from "./harness/extent.mjs";
+import { LONG, VERSIONS, some } from "./harness/extent.mjs";
 import { NODE, REPO, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -72,7 +72,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("writes nothing without an answer", async (t) => {
+    test("writes nothing without an answer", LONG, async (t) => {
       const { sandbox } = await stage(t, []);
       const rpc = await startRpc({ version, sandbox });
       for (const number of TITLES.keys()) {
@@ -92,7 +92,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("never writes over anything, nor outside of its folder", async (t) => {
+    test("never writes over anything, nor outside of its folder", LONG, async (t) => {
       const { sandbox } = await stage(t, [], {
         globalFiles: workflow("hello", ["plan"]),
         projectFiles: { "bad/workflow.yaml": "x" },
@@ -139,7 +139,7 @@ for (const version of VERSIONS) {
       await again.close();
     });
 
-    test("an untrusted project gets none, and without dialogs the command is named", async (t) => {
+    test("an untrusted project gets none, and without dialogs the command is named", LONG, async (t) => {
       const { sandbox } = await stage(t, []);
       const rpc = await startRpc({ version, sandbox, trust: false });
       const titles = answering(rpc, ["", "", "", 2]);
@@ -157,7 +157,7 @@ for (const version of VERSIONS) {
       );
     });
 
-    test("in the terminal it is offered, asks, and Escape ends it", async (t) => {
+    test("in the terminal it is offered, asks, and Escape ends it", LONG, async (t) => {
       const { sandbox } = await stage(t, []);
       const tui = await startTui({ version, sandbox });
       await tui.type("/workflow :n");

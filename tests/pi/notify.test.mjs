@@ -115,7 +115,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("a link in place of the file counts as unreadable, and a restart tells nothing", async (t) => {
+    test("a link in place of the file counts as unreadable, and a restart tells nothing", LONG, async (t) => {
       const { sandbox, shown } = await notified(t, [REST], COMMAND, workflow("hello", ["plan"], OFF));
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello Do it");

@@ -108,7 +108,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 
-    test("a bounded way without another target pauses, and counts anew after the pause", async (t) => {
+    test("a bounded way without another target pauses, and counts anew after the pause", LONG, async (t) => {
       const files = workflow(
         "fix",
         ["do", { id: "check", outcomes: { ok: "next", issues: { to: "do", max: 1 } } }, "ship"],
@@ -193,7 +193,7 @@ for (const version of VERSIONS) {
       });
     }
 
-    test("a kill between the outcome and the condition loses nothing", async (t) => {
+    test("a kill between the outcome and the condition loses nothing", LONG, async (t) => {
       const files = workflow("short", [TRIAGE[0], "between", TRIAGE[1], TRIAGE[2]], QUIET);
       let killed = false;
       const script = (/** @type {any} */ request, /** @type {number} */ index) => {

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { VERSIONS } from "./harness/extent.mjs";
+import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { lastPath, progress } from "./harness/gates.mjs";
 import { runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
@@ -138,7 +138,7 @@ for (const version of VERSIONS) {
       });
     }
 
-    test("a run that was killed goes on with its outputs", async (t) => {
+    test("a run that was killed goes on with its outputs", LONG, async (t) => {
       const { model, sandbox } = await stage(t, [giving(LARGE), REST, giving(), giving(), REST], {
         globalFiles: FILES,
       });

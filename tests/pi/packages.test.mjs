@@ -103,7 +103,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("a run of a package goes on after a restart, and is held when the package is gone", async (t) => {
+    test("a run of a package goes on after a restart, and is held when the package is gone", LONG, async (t) => {
       const { sandbox } = await stage(t, [{ text: "I rest." }, step("next"), { text: "Over." }], {});
       const kit = writePackage(
         sandbox,
@@ -172,7 +172,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("that `new --package` has made, packed and installed", async (t) => {
+    test("that `new --package` has made, packed and installed", LONG, async (t) => {
       const { sandbox } = await stage(t, nextUntilDone, {});
       const cli = join(REPO, "cli/pi-workflows.js");
       execFileSync(NODE, [cli, "new", "--package", "@acme/fresh"], { cwd: sandbox.root, env: sandbox.env() });

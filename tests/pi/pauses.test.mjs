@@ -160,7 +160,7 @@ for (const version of VERSIONS) {
       });
     }
 
-    test("in the terminal, of a model that calls an unknown tool for ever", async (t) => {
+    test("in the terminal, of a model that calls an unknown tool for ever", LONG, async (t) => {
       const { model: scripted, sandbox } = await stage(t, model([step("next")], "an unknown tool"), {
         globalFiles: GATED,
         files: FILES,

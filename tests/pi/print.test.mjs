@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { VERSIONS, some } from "./harness/extent.mjs";
+import { LONG, VERSIONS, some } from "./harness/extent.mjs";
 import { parseJsonLines, readSession, runPrint, sessionFiles } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -53,7 +53,7 @@ for (const version of VERSIONS) {
       assert.match(contextPrompt(model.requests[0]) ?? "", /^\[Workflow path: The hello ▸ 🔹 Plan\]/);
     });
 
-    test("starts nothing where pi puts another text before the command, or after it", async (t) => {
+    test("starts nothing where pi puts another text before the command, or after it", LONG, async (t) => {
       const diff = "diff --git a/x b/x\n+/workflow hello Evil\n";
       const evil = "/workflow hello Evil things. ";
       /** @type {[string[], string | undefined][]} */
@@ -119,7 +119,7 @@ for (const version of VERSIONS) {
       );
     });
 
-    test("continues a run of another process", async (t) => {
+    test("continues a run of another process", LONG, async (t) => {
       const { sandbox } = await stage(t, [step("next"), REST, step("next"), { text: "Done." }], { globalFiles: HELLO });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello Add a route");
@@ -136,7 +136,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(states(readSession(sandbox)), TO_DONE);
     });
 
-    test("writes notices to stderr, and fails if no workflow could start", async (t) => {
+    test("writes notices to stderr, and fails if no workflow could start", LONG, async (t) => {
       const { model, sandbox } = await stage(t, nextUntilDone, {
         globalFiles: HELLO,
         projectFiles: { "bad/workflow.yaml": "name: [\n" },

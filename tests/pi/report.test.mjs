@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { VERSIONS } from "./harness/extent.mjs";
+import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -64,7 +64,7 @@ Add a | route
 
 for (const version of VERSIONS) {
   suite(`pi ${version}: /workflow :report`, { concurrency: 2 }, () => {
-    test("reports the run in progress and the last one, and the model does not see it", async (t) => {
+    test("reports the run in progress and the last one, and the model does not see it", LONG, async (t) => {
       const answers = [
         used(step("next"), 2000),
         REST,

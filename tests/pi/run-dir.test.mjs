@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { VERSIONS } from "./harness/extent.mjs";
+import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { lastPath, progress } from "./harness/gates.mjs";
 import { bash, write } from "./harness/limited.mjs";
 import { readSession, runPrint } from "./harness/pi.mjs";
@@ -101,7 +101,7 @@ for (const version of VERSIONS) {
       assert.notEqual(told(model.lastRequest()), `.pi/workflow-runs/${name}`);
     });
 
-    test("is given to commands, and is the same after a resume; a missing one is made anew", async (t) => {
+    test("is given to commands, and is the same after a resume; a missing one is made anew", LONG, async (t) => {
       const gate = [{ run: 'test -s "$DIR/report.md" && touch "$DIR/seen"', env: { DIR: "runDir" } }];
       const { model, sandbox } = await stage(t, () => REST, {
         globalFiles: workflow("hello", [{ ...report, gate }, "build"], QUIET),
@@ -154,7 +154,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("that was replaced by a link is refused at a resume, and its gate fails", async (t) => {
+    test("that was replaced by a link is refused at a resume, and its gate fails", LONG, async (t) => {
       const { model, sandbox } = await stage(t, () => REST, { globalFiles: FILES });
       await runPrint({ version, sandbox, prompt: TASK });
       const folder = join(sandbox.project, ".pi/workflow-runs", folders(sandbox)[0]);
@@ -173,7 +173,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("is all that a phase can write that lists it", async (t) => {
+    test("is all that a phase can write that lists it", LONG, async (t) => {
       const limits = { write: ["{runDir}/"] };
       const calls = (/** @type {string} */ folder) => [
         bash(`echo yes > ${folder}/by-bash`),

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { suite, test } from "node:test";
-import { VERSIONS } from "./harness/extent.mjs";
+import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { REPO } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { messageText } from "./harness/scripted-model.mjs";
@@ -364,7 +364,7 @@ Continue working on the current phase and call workflow_step when done.`,
       assert.equal(model.requests.length, 4);
     });
 
-    test("is told to go on when pi has compacted the conversation", async (t) => {
+    test("is told to go on when pi has compacted the conversation", LONG, async (t) => {
       const compaction = { enabled: true, keepRecentTokens: 10, reserveTokens: 500 };
       const { sandbox } = await stage(
         t,
@@ -386,7 +386,7 @@ Continue working on the current phase and call workflow_step when done.`,
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 
-    test("gets no reminder while pi retries a failed request", async (t) => {
+    test("gets no reminder while pi retries a failed request", LONG, async (t) => {
       const { model, sandbox } = await stage(t, [step("next"), { status: 500 }, step("next"), { text: "Done." }], {
         globalFiles: HELLO,
         settings: { retry: { enabled: true, baseDelayMs: 3500 } },

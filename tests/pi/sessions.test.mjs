@@ -81,7 +81,7 @@ for (const version of VERSIONS) {
       );
     });
 
-    test("continues a nested run after a loop and a kill", async (t) => {
+    test("continues a nested run after a loop and a kill", LONG, async (t) => {
       const { model, sandbox } = await stage(
         t,
         [...steps("next", "next", "loop"), { text: "Thinking", hang: true }, step("status"), REST],
@@ -175,7 +175,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 
-    test("in a new session has no run; the old one keeps its own", async (t) => {
+    test("in a new session has no run; the old one keeps its own", LONG, async (t) => {
       const { model, sandbox } = await stage(t, [step("next"), REST, REST], {
         globalFiles: workflow("hello", ["plan", "build", "check"], SHORT_COUNTDOWN),
       });
@@ -230,7 +230,7 @@ for (const version of VERSIONS) {
   });
 
   suite(`pi ${version}: a run outlasts`, { concurrency: 4 }, () => {
-    test("a reload, which reads the files again", async (t) => {
+    test("a reload, which reads the files again", LONG, async (t) => {
       const { model, sandbox } = await stage(t, [step("next"), REST, REST], { globalFiles: HELLO, files: TRAVEL });
       const rpc = await startRpc({ version, sandbox, extension: withTravel(sandbox) });
       await rpc.promptAndSettle("/workflow hello Add a route");
@@ -244,7 +244,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 
-    test("a compaction, and a restart after it", async (t) => {
+    test("a compaction, and a restart after it", LONG, async (t) => {
       const { model, sandbox } = await stage(t, compacting({ text: "What was." }), {
         globalFiles: HELLO,
         settings: COMPACTION,
@@ -275,7 +275,7 @@ for (const version of VERSIONS) {
       );
     });
 
-    test("an abort, after which it waits for the user", async (t) => {
+    test("an abort, after which it waits for the user", LONG, async (t) => {
       const { model, sandbox } = await stage(
         t,
         [

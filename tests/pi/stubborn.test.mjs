@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { withPi } from "../cli/with-pi.mjs";
 import { branchOf, branchesOf, panel, requestsOf } from "./harness/branches.mjs";
-import { ALL, some, VERSIONS } from "./harness/extent.mjs";
+import { ALL, LONG, VERSIONS, some } from "./harness/extent.mjs";
 import { readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { messageText } from "./harness/scripted-model.mjs";
@@ -169,7 +169,7 @@ for (const version of VERSIONS) {
         assert.ok(model.requests.length <= 2, `${model.requests.length - 1} answers after DONE`);
       });
 
-    test("a budget that branches share", async (t) => {
+    test("a budget that branches share", LONG, async (t) => {
       const { model, sandbox } = await stage(
         t,
         (request, index) =>
@@ -218,7 +218,7 @@ for (const version of VERSIONS) {
       assert.match(run.stderr + run.stdout, /budget/);
     });
 
-    test("answers that are cut off at the output limit are told as such, and pause the run", async (t) => {
+    test("answers that are cut off at the output limit are told as such, and pause the run", LONG, async (t) => {
       const call = {
         name: "workflow_step",
         raw: '{"action": "next", "outcome": "good", "summary": "I have found that',

@@ -140,7 +140,7 @@ for (const version of VERSIONS) {
       );
     });
 
-    test("shows the end of a run again after a restart", async (t) => {
+    test("shows the end of a run again after a restart", LONG, async (t) => {
       const { sandbox } = await stage(t, nextUntilDone, { globalFiles: HELLO });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello Add a route");
@@ -156,7 +156,7 @@ for (const version of VERSIONS) {
       assert.doesNotMatch(screen, /\*\*|Workflow path|What to do/);
     });
 
-    test("asks the user, and shows what was cancelled", async (t) => {
+    test("asks the user, and shows what was cancelled", LONG, async (t) => {
       const script = [
         REST,
         step("cancel"),
@@ -243,7 +243,7 @@ for (const version of VERSIONS) {
       assert.doesNotMatch(screen, /\[pi-workflows\]|console|at .*\.js:\d+/);
     });
 
-    test("asks for the workflow and the task if only the command is typed", async (t) => {
+    test("asks for the workflow and the task if only the command is typed", LONG, async (t) => {
       const { model, sandbox } = await stage(t, [{ text: "Thinking", hang: true }], {
         globalFiles: { ...RELEASE, ...HELLO },
       });
@@ -261,7 +261,7 @@ for (const version of VERSIONS) {
       assert.ok(userTexts(model.requests[0]).includes("Start Release Pipeline: Ship 2.0"));
     });
 
-    test("draws a workflow, and keeps its phases above the editor", async (t) => {
+    test("draws a workflow, and keeps its phases above the editor", LONG, async (t) => {
       const { sandbox } = await stage(t, [step("next"), REST], { globalFiles: { ...RELEASE, ...HELLO } });
       const tui = await startTui({ version, sandbox });
       await tui.submit("/workflow :graph release");
@@ -280,7 +280,7 @@ for (const version of VERSIONS) {
       await tui.waitFor((screen) => !screen.includes("The hello [2/2]\n"));
     });
 
-    test("fits the panel to the terminal, and leaves out what is done first", async (t) => {
+    test("fits the panel to the terminal, and leaves out what is done first", LONG, async (t) => {
       const ids = Array.from({ length: 20 }, (_, index) => `p${index + 1}`);
       const { sandbox } = await stage(t, [...Array(6).fill(step("next")), REST], {
         globalFiles: workflow("hello", ids, { autoContinue: false }),
@@ -308,7 +308,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(await panel("… 9 to come"), [...head, ...entries(11), "… 9 to come"]);
     });
 
-    test("shows the lines of a question in its dialog", async (t) => {
+    test("shows the lines of a question in its dialog", LONG, async (t) => {
       const ask =
         "Ship it?\n\n- all tests pass\n- the documentation of every command is written, and nobody has read the second half";
       const { sandbox } = await stage(t, [step("next"), REST], {
@@ -368,7 +368,7 @@ for (const version of VERSIONS) {
 
     const gone = (/** @type {string} */ screen) => !screen.includes("Auto-continuing");
 
-    test("when the user types, and the text stays in the editor", async (t) => {
+    test("when the user types, and the text stays in the editor", LONG, async (t) => {
       const { model, tui } = await resting(t, [{ text: "So be it.", hang: true }]);
       await tui.type("W");
       await tui.waitFor(gone);
@@ -412,7 +412,7 @@ for (const version of VERSIONS) {
       assert.equal(states(readSession(sandbox)).at(-1).cancelled, true);
     });
 
-    test("but not when the terminal itself reports something", async (t) => {
+    test("but not when the terminal itself reports something", LONG, async (t) => {
       const { model, tui } = await resting(t, [{ text: "So be it.", hang: true }]);
       // The terminal reports that its window has the focus.
       await tui.type("\x1b[I");

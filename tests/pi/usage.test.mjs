@@ -215,7 +215,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("is known to `pi-workflows runs`, after a kill, in a fork and at the end", async (t) => {
+    test("is known to `pi-workflows runs`, after a kill, in a fork and at the end", LONG, async (t) => {
       const answers = [next(100, 1), say(200, 2), say(300, 3), next(400, 4), say(500, 5), say(1, 1)];
       const { sandbox } = await stage(t, answers, {
         globalFiles: workflow("hello", ["look", "do"], QUIET),

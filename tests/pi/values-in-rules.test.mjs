@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { VERSIONS, variants } from "./harness/extent.mjs";
+import { LONG, VERSIONS, variants } from "./harness/extent.mjs";
 import { progress } from "./harness/gates.mjs";
 import { runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
@@ -111,7 +111,7 @@ for (const version of VERSIONS) {
       });
     }
 
-    test("a bound is the value of the run, also after a restart", async (t) => {
+    test("a bound is the value of the run, also after a restart", LONG, async (t) => {
       const { sandbox } = await stage(t, [step("next"), REST, step("next"), REST], { globalFiles: FILES });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow flow name=a rounds=2 -- The task");

@@ -75,7 +75,7 @@ for (const version of VERSIONS) {
       ];
       const linked = { prepare: "mkdir docs/sub; ln src/a docs/h; ln src/b docs/sub/h", files: FILES };
 
-      test("hard links that were there before cannot be written through", async (t) => {
+      test("hard links that were there before cannot be written through", LONG, async (t) => {
         const { play, text } = await limited(t, version, DOCS, linked);
         const results = await play(...hardLinks);
         assert.deepEqual([text("src/a"), text("src/b")], ["untouched\n", "untouched\n"], results.join("\n---\n"));
@@ -313,7 +313,7 @@ for (const version of VERSIONS) {
         );
       });
 
-      test("a tool of another extension is refused unless the phase names it", async (t) => {
+      test("a tool of another extension is refused unless the phase names it", LONG, async (t) => {
         /** @param {Record<string, unknown>} limits */
         const scribble = async (limits) => {
           const { play, text } = await limited(t, version, limits, { files: FILES, before: addTools });
@@ -325,7 +325,7 @@ for (const version of VERSIONS) {
       });
 
       if (version === PI_VERSIONS[0]) {
-        test("nested calls are held to the limits, and cannot put a link in the place of a file", async (t) => {
+        test("nested calls are held to the limits, and cannot put a link in the place of a file", LONG, async (t) => {
           const script = (/** @type {unknown[]} */ ...nested) => ({ name: "script", arguments: { calls: nested } });
           const { play, text, exists } = await limited(
             t,

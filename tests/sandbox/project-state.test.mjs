@@ -146,7 +146,7 @@ test("neither marks of the index nor times nor the configuration hide a change",
   assert.equal(existsSync(ran), false, "no program of the configuration ran");
 });
 
-test("a change that leaves size and times of a file as they were counts", async (t) => {
+test("a change that leaves size and times of a file as they were counts", LONG, async (t) => {
   const { root, known } = repository(t, { "a.txt": "A", "b.txt": "b", "sub/c.txt": "c" });
   git(root, "init", "--quiet", "sub");
   const past = new Date("2001-01-01");
@@ -295,7 +295,7 @@ test("nothing that is stored hides a change", async (t) => {
   assert.deepEqual((await known([id])).since, []);
 });
 
-test("files that git tracks although it ignores them", async (t) => {
+test("files that git tracks although it ignores them", LONG, async (t) => {
   const { parent, root, after } = repository(t, { "a.txt": "a", "one/x.log": "x", "dist/y": "y", "dist/z": "z" });
   const other = repository(t, { "s.txt": "s" });
   for (const path of ["dist/sub", "dist/empty"]) git(root, "submodule", "--quiet", "add", other.root, path);
@@ -352,7 +352,7 @@ test("a link takes the place of a folder, and a folder that of a link", async (t
   );
 });
 
-test("work trees, folders in them, submodules, and repositories in repositories", async (t) => {
+test("work trees, folders in them, submodules, and repositories in repositories", LONG, async (t) => {
   const { parent, root, known, after } = repository(t, { "a.txt": "a" });
   const other = join(parent, "other");
   git(root, "worktree", "add", "--quiet", other);

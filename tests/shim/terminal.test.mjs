@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { before, suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { buildHello } from "../guests/hello.mjs";
-import { VERSIONS } from "../pi/harness/extent.mjs";
+import { LONG, VERSIONS } from "../pi/harness/extent.mjs";
 import { stage } from "../pi/harness/stage.mjs";
 import { startTui } from "../pi/harness/tui.mjs";
 
@@ -79,7 +79,7 @@ for (const version of VERSIONS) {
       assert.doesNotMatch(await tui.screen(), /cancelled|No hello|running: echo/);
     });
 
-    test("the interrupt key is the one of the user's settings", async (t) => {
+    test("the interrupt key is the one of the user's settings", LONG, async (t) => {
       const { tui } = await inTerminal(t, [], { keybindings: { "app.interrupt": "ctrl+y" } });
       await tui.submit("/run sleep 60");
       await tui.waitFor("· 1 s · ctrl+y stops it");
