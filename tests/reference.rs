@@ -9,7 +9,7 @@ use std::sync::Once;
 
 use pi_workflows::definition::schema::{
     BUDGET_FIELDS, CHECK_FIELDS, ENTRY_FIELDS, Field, INPUT_FIELDS, Kind, LIMITS_FIELDS, NOTIFY_FIELDS, Needed,
-    OUTPUT_FIELDS, RECORD_FIELDS, TESTS_FIELDS, TOOLS_FIELDS,
+    OUTPUT_FIELDS, RECORD_FIELDS, SETTINGS_FIELDS, TESTS_FIELDS, TOOLS_FIELDS,
 };
 use pi_workflows::definition::variables::{MEANINGS, NAMED, PHASE_VARIABLES};
 use pi_workflows::definition::{AutoContinue, DEFAULT_MAX_LOOPS, PROGRAM_VARIABLES, Phase, Workflow};
@@ -97,6 +97,7 @@ fn tables_of_reference() -> Vec<(&'static str, String)> {
         ("record fields", linked(&RECORD_FIELDS, "fields.NAME.")),
         ("limits fields", linked(&LIMITS_FIELDS, "")),
         ("notify fields", linked(&NOTIFY_FIELDS, "")),
+        ("settings fields", linked(&SETTINGS_FIELDS, "")),
         ("tools fields", linked(&TOOLS_FIELDS, "tools.")),
         ("tests fields", linked(&TESTS_FIELDS, "tests.")),
         ("check fields", linked(&CHECK_FIELDS, "gate[].")),

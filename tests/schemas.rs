@@ -7,7 +7,7 @@ use std::path::Path;
 
 use pi_workflows::definition::schema::{
     Field, GROUP_FIELDS, Kind, LIMITS_FIELDS, MAX_CONDITIONS, MAX_INPUTS, MAX_OPTIONS, MAX_OUTCOMES, MAX_OUTPUTS,
-    NOTIFY_FIELDS, Needed,
+    NOTIFY_FIELDS, Needed, SETTINGS_FIELDS,
 };
 use pi_workflows::definition::{Phase, WayBound, Workflow};
 use serde_json::{Map, Value, json};
@@ -36,6 +36,13 @@ fn the_schema_of_notifications_is_up_to_date() {
     let terminal = json!({ "required": ["terminal"], "properties": { "terminal": { "const": true } } });
     schema.insert("anyOf".into(), json!([requires(&["command"]), terminal]));
     is_up_to_date("notify.json", "The user's notifications of pi-workflows (notify.yaml)", schema);
+}
+
+#[test]
+fn the_schema_of_settings_is_up_to_date() {
+    let mut schema = object(&SETTINGS_FIELDS);
+    schema.insert("minProperties".into(), 1.into());
+    is_up_to_date("settings.json", "The user's settings of pi-workflows (settings.yaml)", schema);
 }
 
 #[track_caller]

@@ -55,7 +55,7 @@ pub(super) fn read(
     fuel: &Fuel,
 ) -> Result<(Library, Vec<Diagnostic>), Stale> {
     let mut diagnostics = Vec::new();
-    let mut parts = Parts::default();
+    let mut parts = Parts { settings: user_file::settings(files, &mut diagnostics)?, ..Parts::default() };
     let mut index: Map<String, usize> = Map::new();
     let mut replaced = Vec::new();
     let mut taken = Taken::default();

@@ -10,7 +10,7 @@
 //! | `read` | from bytes to the model | `model`, `diagnostic` |
 //! | `validate` | validation of the model | `model`, `diagnostic` |
 //! | `load` | reads all roots, validates, and finds the places | all |
-//! | `user_file` | reads a user's own file: the limits of every session, or the settings of notifications | all |
+//! | `user_file` | reads a user's own file: the limits of every session, the settings of notifications, or those of this package | all |
 
 mod diagnostic;
 mod load;
@@ -33,7 +33,7 @@ pub use model::{
     FileEntry, FileError, FileKind, Gate, Given, HiddenCause, Input, KnownModel, LeftOut, Library, Limits, MAX_BYTES,
     MAX_ENTRIES, MAX_NESTING, Measure, Model, ModelSetting, Need, Notify, Occasion, Outcome, Output, OwnLimits,
     OwnModel, OwnWork, Package, PackageScope, Parallel, PathVariable, Pattern, Permission, Phase, PhaseTest, Question,
-    ReadError, Record, Refusal, Results, Root, RuleFile, RuleUse, SAMPLE_RUN_DIR, Sandbox, Show, Stale, Step,
+    ReadError, Record, Refusal, Results, Root, RuleFile, RuleUse, SAMPLE_RUN_DIR, Sandbox, Settings, Show, Stale, Step,
     Surroundings, Target, Thinking, ToolPolicy, Total, Unavailable, UserLimits, UserMessage, ValueName, ValueType,
     Variable, WayBound, Work, Workflow, WorkflowFiles, WriteTarget, choose, expansions, is_carrier, is_group_key,
     is_key, is_name as is_input_name, is_within, label_of, make_different, means_tool, nearest, permission, record_of,

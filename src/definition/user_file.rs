@@ -2,10 +2,10 @@
 
 use super::diagnostic::{Diagnostic, FileProblem, LimitProblem, PathPart, Severity, UserFileProblem};
 use super::model::{
-    FileError, LIMITS_FILE, NOTIFY_FILE, Notify, ReadError, Sandbox, Stale, Surroundings, USERS_ROOT, UserFile,
+    FileError, LIMITS_FILE, NOTIFY_FILE, Notify, ReadError, SETTINGS_FILE, Sandbox, Settings, Stale, Surroundings, USERS_ROOT, UserFile,
     UserLimits, WorkflowFiles, join,
 };
-use super::read::{notify, user_limits, yaml};
+use super::read::{notify, settings, user_limits, yaml};
 use super::validate::limits::path_problems;
 
 /// The content of a file of the user's own.
@@ -168,4 +168,31 @@ impl UserContent for Notify {
     ) -> Result<Option<Self>, Stale> {
         Ok(notify::read(file, diagnostics))
     }
+}
+
+impl UserContent for Settings {
+    const FILE: UserFile = SETTINGS_FILE;
+
+    fn understand(
+        file: (&str, &str),
+        _: &dyn WorkflowFiles,
+        _: Option<&Surroundings>,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Result<Option<Self>, Stale> {
+        Ok(settings::read(file, diagnostics))
+    }
+}
+
+/// Returns the user's settings, and reports the errors of their file: it has the careful settings then.
+pub(crate) fn settings(files: &dyn WorkflowFiles, diagnostics: &mut Vec<Diagnostic>) -> Result<Settings, Stale> {
+    let mut file = FileOf::default();
+    file.refresh(files)?;
+    Ok(match file.found {
+        Found::Nothing => Settings::default(),
+        Found::Content(settings) => settings,
+        Found::Unusable(problems) => {
+            diagnostics.extend(problems);
+            Settings::CAREFUL
+        }
+    })
 }

@@ -172,6 +172,7 @@ const PACKED = [
     "schemas/limits.json",
     "schemas/notify.json",
     "schemas/phase.json",
+    "schemas/settings.json",
     "schemas/task.json",
     "schemas/workflow.json",
     "skills/workflow-authoring/SKILL.md",

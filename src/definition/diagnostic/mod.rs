@@ -17,6 +17,7 @@ pub(crate) mod phase;
 pub(crate) mod place;
 pub(crate) mod problem;
 pub(crate) mod report;
+pub(crate) mod settings;
 pub(crate) mod tool;
 pub(crate) mod user_file;
 pub(crate) mod value;
@@ -26,7 +27,7 @@ pub(crate) mod yaml;
 
 pub use self::{
     call::*, description::*, excerpt::*, field::*, file::*, gate::*, limit::*, meant::*, model::*, notify::*,
-    package::*, parallel::*, phase::*, place::*, problem::*, report::*, tool::*, user_file::*, value::*, variable::*,
+    package::*, parallel::*, phase::*, place::*, problem::*, report::*, settings::*, tool::*, user_file::*, value::*, variable::*,
     workflow::*, yaml::*,
 };
 

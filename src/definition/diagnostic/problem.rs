@@ -11,6 +11,7 @@ use super::notify::NotifyProblem;
 use super::package::PackageProblem;
 use super::parallel::ParallelProblem;
 use super::phase::PhaseProblem;
+use super::settings::SettingsProblem;
 use super::tool::ToolProblem;
 use super::user_file::UserFileProblem;
 use super::variable::VariableProblem;
@@ -55,6 +56,7 @@ problems! {
     Limit(LimitProblem),
     UserFile(UserFileProblem),
     Notify(NotifyProblem),
+    Settings(SettingsProblem),
     Call(CallProblem),
     Workflow(WorkflowProblem),
     Parallel(ParallelProblem),

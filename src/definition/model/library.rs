@@ -8,6 +8,7 @@ use super::parallel::Parallel;
 use super::paths::{is_within, last_part, package_of};
 use super::rule_inputs::{RuleUse, inputs_of_rules};
 use super::seal;
+use super::settings::Settings;
 pub use super::totals::MAX_NESTING;
 use super::workflow::{ContextMode, Entry, EntryKind, Phase, Show, Workflow};
 
@@ -28,6 +29,7 @@ pub struct Library {
     listed: Vec<Listed>,
     replacing: Replacing,
     aliases: Aliases,
+    settings: Settings,
     /// Computed seals by key: every tool call compares seals.
     seals: RefCell<Map<String, String>>,
 }
@@ -42,6 +44,7 @@ pub(crate) struct Parts {
     pub listed: Vec<Listed>,
     pub replacing: Replacing,
     pub aliases: Aliases,
+    pub settings: Settings,
 }
 
 /// A phase file that a workflow lists. Collected for `check` only.
@@ -87,7 +90,7 @@ impl LeftOut {
 impl Library {
     /// Makes a library. References must lead to workflows of the library, and must not form a cycle.
     pub(crate) fn of(parts: Parts) -> Self {
-        let Parts { workflows, left_out, skipped, listed, replacing, aliases } = parts;
+        let Parts { workflows, left_out, skipped, listed, replacing, aliases, settings } = parts;
         let (mut index, mut commands) = (Map::new(), Map::new());
         // A workflow with errors that is not a package's keeps its name: no package's workflow runs in its place.
         let own_with_errors = || left_out.iter().filter(|other| package_of(&other.key).is_none());
@@ -119,6 +122,7 @@ impl Library {
             listed,
             replacing,
             aliases,
+            settings,
             seals,
         };
         for at in 0..sizes.len() {
@@ -230,6 +234,11 @@ impl Library {
     /// Returns true if a phase of a workflow, or of a workflow nested in it, names a model or a thinking level.
     pub fn names_models(&self, key: &str) -> bool {
         self.reached(key).is_some_and(|all| all.into_iter().any(Workflow::names_models))
+    }
+
+    /// Returns the user's settings; without a readable file of them the careful ones.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
     }
 
     pub fn aliases(&self) -> &Aliases {

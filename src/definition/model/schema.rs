@@ -426,6 +426,13 @@ table! {
     ];
 }
 
+table! {
+    pub const SETTINGS_FIELDS: [
+        /// `false`: the workflows that come with this package are not there.
+        "builtin": Kind::Bool => "true",
+    ];
+}
+
 /// The values of `type` of an input or an output.
 pub const VALUE_TYPES: [&str; 5] = ["text", "number", "choice", "flag", "list"];
 

@@ -23,6 +23,10 @@ pub(crate) const NOTIFY_FILE: UserFile = UserFile {
     others: ["notify.yml", "notifications.yaml", "notifications.yml"],
 };
 
+/// The settings of this package.
+pub(crate) const SETTINGS_FILE: UserFile =
+    UserFile { name: "settings.yaml", what: "settings", others: ["settings.yml", "setting.yaml", "setting.yml"] };
+
 impl UserFile {
     /// Returns the file that the user may have meant by this name.
     pub(crate) fn meant(name: &str) -> Option<Self> {
@@ -30,6 +34,6 @@ impl UserFile {
             let mut names = file.others.into_iter().chain([file.name]);
             names.any(|other| other.eq_ignore_ascii_case(name))
         };
-        [LIMITS_FILE, NOTIFY_FILE].into_iter().find(is_meant)
+        [LIMITS_FILE, NOTIFY_FILE, SETTINGS_FILE].into_iter().find(is_meant)
     }
 }

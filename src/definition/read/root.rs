@@ -20,7 +20,7 @@ use crate::definition::model::own_work;
 use crate::definition::model::paths::resolve;
 use crate::definition::model::{
     ALIASES_FILE, ALIASES_ROOT, Aliases, Check, CheckKind, Entry, EntryKind, FileError, FileKind, Gate, Given, Group,
-    LeftOut, Listed, Outcome, OwnModel, Parts, Phase, Replacing, Root, Show, Stale, Target, USERS_ROOT, UserFile,
+    LeftOut, Listed, Outcome, OwnModel, Parts, Phase, Replacing, Root, Settings, Show, Stale, Target, USERS_ROOT, UserFile,
     ValueName, Work, Workflow, either, group_key, join, label_of, last_part, nearest,
 };
 
@@ -170,7 +170,8 @@ impl<'a, 'f> RootReader<'a, 'f> {
         let listed = self.lint.map(Lint::into_listed).unwrap_or_default();
         let replacing = Replacing::default();
         let aliases = self.aliases;
-        Ok(Parts { workflows: self.found, left_out, skipped: self.skipped, listed, replacing, aliases })
+        let (workflows, skipped, settings) = (self.found, self.skipped, Settings::default());
+        Ok(Parts { workflows, left_out, skipped, listed, replacing, aliases, settings })
     }
 
     /// Searches level by level, so that of two folders of one name the folder nearer to the root wins. A folder without

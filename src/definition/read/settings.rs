@@ -1,0 +1,35 @@
+//! Reads the user's `settings.yaml`.
+
+use super::fields::Fields;
+use super::yaml::Yaml;
+use crate::definition::diagnostic::{Diagnostic, Mapping, PathPart, SettingsProblem};
+use crate::definition::model::schema::names;
+use crate::definition::model::{SETTINGS_FIELDS, Settings, nearest};
+
+const FIELDS: [&str; SETTINGS_FIELDS.len()] = names(&SETTINGS_FIELDS);
+
+/// Reads the settings, and reports the errors in them. `None` after an error.
+pub(crate) fn read((file, text): (&str, &str), diagnostics: &mut Vec<Diagnostic>) -> Option<Settings> {
+    let of = (Mapping::Other, &FIELDS[..]);
+    let mut fields = Fields::parse(file, text, 0, of, diagnostics)?;
+    check_keys(&mut fields);
+    fields.check_values(&SETTINGS_FIELDS);
+    let without = Settings::default();
+    let settings = Settings { builtin: fields.switch("builtin", without.builtin) };
+    (!fields.has_errors).then_some(settings)
+}
+
+/// Refuses unknown keys, and a file without a setting: what the user means would not hold.
+fn check_keys(fields: &mut Fields) {
+    let keys: Vec<String> = match &fields.tree.root {
+        Yaml::Map(entries) => entries.iter().map(|(key, _)| key.to_string()).collect(),
+        _ => Vec::new(),
+    };
+    if keys.is_empty() {
+        fields.report(&[], SettingsProblem::NoSetting);
+    }
+    for name in keys.into_iter().filter(|name| !FIELDS.contains(&&**name)) {
+        let suggestion = nearest(&name, FIELDS.iter().copied());
+        fields.report(&[PathPart::Name(&name)], SettingsProblem::NotASetting { name: name.clone(), suggestion });
+    }
+}
