@@ -2,8 +2,8 @@
 
 use super::diagnostic::{Diagnostic, FileProblem, LimitProblem, PathPart, Severity, UserFileProblem};
 use super::model::{
-    FileError, LIMITS_FILE, NOTIFY_FILE, Notify, ReadError, SETTINGS_FILE, Sandbox, Settings, Stale, Surroundings, USERS_ROOT, UserFile,
-    UserLimits, WorkflowFiles, join,
+    FileError, LIMITS_FILE, NOTIFY_FILE, Notify, ReadError, SETTINGS_FILE, Sandbox, Settings, Stale, Surroundings,
+    USERS_ROOT, UserFile, UserLimits, WorkflowFiles, join,
 };
 use super::read::{notify, settings, user_limits, yaml};
 use super::validate::limits::path_problems;

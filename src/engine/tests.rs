@@ -893,7 +893,7 @@ fn files_are_read_again_when_something_changed() {
         (output.effects.len(), session.files.reads.get())
     };
     let (_, all) = reads(&mut session, start());
-    assert_eq!(all, 4 + USERS);
+    assert_eq!(all, 5 + USERS, "four files of workflows, and the settings");
     assert_eq!(reads(&mut session, start()), (1, USERS));
     let check = Event::Command { name: "workflow", arguments: ":check" };
     assert!(reads(&mut session, check).1 > 0);

@@ -27,8 +27,8 @@ pub(crate) mod yaml;
 
 pub use self::{
     call::*, description::*, excerpt::*, field::*, file::*, gate::*, limit::*, meant::*, model::*, notify::*,
-    package::*, parallel::*, phase::*, place::*, problem::*, report::*, settings::*, tool::*, user_file::*, value::*, variable::*,
-    workflow::*, yaml::*,
+    package::*, parallel::*, phase::*, place::*, problem::*, report::*, settings::*, tool::*, user_file::*, value::*,
+    variable::*, workflow::*, yaml::*,
 };
 
 pub(crate) use anchor::*;

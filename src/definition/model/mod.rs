@@ -46,8 +46,8 @@ pub mod written_paths;
 pub use self::{
     bound_values::*, budget::*, expected_calls::*, files::*, gate::*, groups::*, hidden::*, inputs::*, library::*,
     limits::*, models::*, notify::*, outcomes::*, own_limits::*, own_work::*, parallel::*, path_variables::*, paths::*,
-    permission::*, program_variables::*, records::*, results::*, rule_inputs::*, schema::*, settings::*, tools::*, totals::*,
-    user_files::*, user_limits::*, value_type::*, values::*, words::*, work::*, workflow::*,
+    permission::*, program_variables::*, records::*, results::*, rule_inputs::*, schema::*, settings::*, tools::*,
+    totals::*, user_files::*, user_limits::*, value_type::*, values::*, words::*, work::*, workflow::*,
 };
 pub use nearest::nearest;
 

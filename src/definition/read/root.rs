@@ -20,8 +20,8 @@ use crate::definition::model::own_work;
 use crate::definition::model::paths::resolve;
 use crate::definition::model::{
     ALIASES_FILE, ALIASES_ROOT, Aliases, Check, CheckKind, Entry, EntryKind, FileError, FileKind, Gate, Given, Group,
-    LeftOut, Listed, Outcome, OwnModel, Parts, Phase, Replacing, Root, Settings, Show, Stale, Target, USERS_ROOT, UserFile,
-    ValueName, Work, Workflow, either, group_key, join, label_of, last_part, nearest,
+    LeftOut, Listed, Outcome, OwnModel, Parts, Phase, Replacing, Root, Settings, Show, Stale, Target, USERS_ROOT,
+    UserFile, ValueName, Work, Workflow, either, group_key, join, label_of, last_part, nearest,
 };
 
 /// Number of entries that a regular expression of a gate counts as, because compiling it takes time.
