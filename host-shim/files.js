@@ -1,5 +1,6 @@
 // The `pi:extension/files` interface: the files that the manifest grants, and no other file. They can be read, and
 // nothing that exists can be changed.
+import { randomBytes } from "node:crypto";
 import {
   closeSync,
   constants,
@@ -7,6 +8,7 @@ import {
   mkdirSync,
   opendirSync,
   realpathSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -308,6 +310,9 @@ export function filesBelow(fixed, cwd, more = () => []) {
   };
 }
 
+/** The name of a folder that is not complete: pi was killed while it was written. */
+const UNFINISHED = /^\.[0-9a-f]{24}\.new$/;
+
 /**
  * Creates a folder with a file in a folder, or nothing.
  * @param {import("#sandbox").Place} root
@@ -316,14 +321,22 @@ export function filesBelow(fixed, cwd, more = () => []) {
  * @param {string} text
  */
 function newFolder(root, name, file, text) {
-  untrusted.worded(join(root.path, name), () => mkdirSync(root.at(name)));
+  const begun = `.${randomBytes(12).toString("hex")}.new`;
+  const at = (/** @type {() => void} */ work) => untrusted.worded(join(root.path, name), work);
+  at(() => {
+    if (lstatSync(root.at(name), { throwIfNoEntry: false })) throw Object.assign(new Error(), { code: "EEXIST" });
+    mkdirSync(root.at(begun));
+  });
   try {
-    root.inside(name, (folder) =>
-      untrusted.worded(join(folder.path, file), () => writeFileSync(folder.at(file), text, { flag: "wx" })),
+    root.inside(begun, (folder) =>
+      untrusted.worded(join(root.path, name, file), () => writeFileSync(folder.at(file), text, { flag: "wx" })),
     );
-  } catch (error) {
-    rmSync(root.at(name), { recursive: true, force: true });
-    throw error;
+    at(() => {
+      root.confirm();
+      renameSync(root.at(begun), root.at(name));
+    });
+  } finally {
+    rmSync(root.at(begun), { recursive: true, force: true });
   }
 }
 
@@ -386,7 +399,7 @@ function readEntries(path) {
     for (let entry; (entry = directory.readSync()); entries.push(entry)) {
       if (entries.length === MAX_ENTRIES) throw fileError({ tag: "too-many", val: MAX_ENTRIES });
     }
-    return entries;
+    return entries.filter(({ name }) => !UNFINISHED.test(name));
   } finally {
     directory.closeSync();
   }

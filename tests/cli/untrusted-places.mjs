@@ -75,6 +75,7 @@ const SESSION = { type: "session", id: "VICTIM", cwd: "/", timestamp: "2026-01-0
  * @property {string | ((root: string) => string)} [content] if absent, nothing is there
  * @property {(kit: Kit) => unknown} use
  * @property {(root: string) => void} [around] makes what is beside it
+ * @property {true} [inPi] pi is loaded before; its loading is not part of the time
  * @property {string[]} [may] what is not refused
  * @property {string} [why]
  */
@@ -142,6 +143,7 @@ export const PLACES = {
   "settings of a project, as a child begins": {
     path: ".pi/settings.json",
     content: '{"packages":["VICTIM"]}',
+    inPi: true,
     use: async ({ root, agent }) => {
       const pi = await import("@earendil-works/pi-coding-agent");
       const session = {
@@ -345,7 +347,8 @@ function later(path, agent, appends) {
 }
 
 /** @param {Spot} spot @param {string} kind */
-async function look({ path: below, content: given, around, use }, kind) {
+async function look({ path: below, content: given, around, inPi, use }, kind) {
+  if (inPi) await import("@earendil-works/pi-coding-agent");
   const base = realpathSync(mkdtempSync(join(tmpdir(), "untrusted-places-")));
   try {
     const [root, agent, outside] = ["project", "agent", "outside"].map((name) => join(base, name));

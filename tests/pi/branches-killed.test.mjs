@@ -16,6 +16,7 @@ import {
 } from "./harness/branches.mjs";
 import { LONG } from "./harness/extent.mjs";
 import { bash } from "./harness/limited.mjs";
+import { readSession } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { messageText } from "./harness/scripted-model.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -88,7 +89,8 @@ test(`killed ${KILLS} times, a run with two branches has each end once`, LONG, a
     assert.deepEqual(again, [], "a branch that has ended does not begin again");
     assert.deepEqual(endsOf(entries), { A: "done", B: "done" });
     assert.deepEqual([...new Set(paths(states(entries)))], ["panel:0", "panel:1", "panel:2"]);
-    assert.equal(parentFiles(sandbox).length, 1, "a child is never the newest session");
+    const sessions = parentFiles(sandbox).map((file) => `${file}: ${JSON.stringify(readSession(sandbox, file).slice(0, 3))}`);
+    assert.equal(sessions.length, 1, `a child is never the newest session: ${sessions.join("\n")}`);
     for (const file of childFiles(sandbox)) assert.equal(headerOf(file).parentSession, parentFiles(sandbox)[0]);
     assert.deepEqual(model.faults, []);
   }

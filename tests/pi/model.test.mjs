@@ -348,7 +348,7 @@ function repetition(course, bound) {
   let state = /** @type {State | undefined} */ (undefined);
   let [least, most, atPause, late, latest] = [0, 0, 0, 0, 0];
   let seen = new Set();
-  let isCut = false;
+  let [isCut, isLeft] = [false, false];
   const begin = () => ([least, most, late] = [0, 0, 0]);
   const inputs = new Map(only(course, "answer").flatMap(({ calls }) => calls.map((call) => [call.id, call.arguments])));
   for (const item of course) {
@@ -359,14 +359,15 @@ function repetition(course, bound) {
     if ("prompt" in item && item.prompt === GO_ON) begin();
     if ("state" in item) {
       const isMoved = item.state.key !== state?.key || item.state.step !== state.step;
-      if (isMoved) seen = new Set();
+      if (isMoved) [seen, isLeft] = [new Set(), true];
       if (item.state.paused && !state?.paused) atPause = most;
       if (isMoved || (!item.state.paused && state?.paused)) begin();
       state = item.state;
     }
-    if ("answer" in item) isCut = item.stop === "length";
-    // Of an answer that is cut off, the answer counts, and not its calls.
-    if (!("result" in item) || isCut) continue;
+    if ("answer" in item) [isCut, isLeft] = [item.stop === "length", false];
+    // Of an answer that is cut off, the answer counts, and not its calls. The calls of an answer that moves the run
+    // belong to the phase that was left.
+    if (!("result" in item) || isCut || isLeft) continue;
     const { toolName, toolCallId, isError, details } = item.result;
     const call = JSON.stringify([toolName, inputs.get(toolCallId), item.text]);
     const isStep = toolName === "workflow_step" && !isError;

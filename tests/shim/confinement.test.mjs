@@ -285,8 +285,12 @@ suite("a confined command line", () => {
 
   test("has no network, if so limited", (t) => {
     const { root } = project(t);
-    const interfaces = `node -e 'console.log(Object.keys(os.networkInterfaces()))'`;
-    assert.match(confining(root, { network: false }).run(interfaces).stdout, /\[( 'lo' )?\]/);
+    const namespaces = `readlink /proc/self/ns/net; tail -n +3 /proc/net/dev | cut -d : -f 1`;
+    const { stdout, stderr } = confining(root, { network: false }).run(namespaces);
+    const [namespace, ...interfaces] = stdout.trim().split(/\s+/);
+    assert.match(namespace, /^net:\[\d+\]$/, stderr);
+    assert.notEqual(namespace, readlinkSync("/proc/self/ns/net"));
+    assert.deepEqual(interfaces, ["lo"], stderr);
     const python = `python3 -c "import socket; socket.socket(socket.AF_UNIX)"`;
     assert.match(confining(root, { network: true, writable: ["/"] }).run(python).stderr, /Operation not permitted/);
   });

@@ -864,6 +864,18 @@ suite("creating", { skip: process.platform === "win32" }, () => {
     assert.deepEqual(readdirSync(join(root, "outside")), []);
   });
 
+  test("is complete or not there: what a killed process left is neither read nor in the way", (t) => {
+    const { create, write, list, root } = grant(t, { grants });
+    const left = `.${"0a".repeat(12)}.new`;
+    for (const name of [left, ".other.new", "0a.new"]) write(`agent/things/${name}/x.txt`, "begun");
+    create("a|x.txt");
+    assert.deepEqual(
+      list("").map(({ name }) => name),
+      [".other.new", "0a.new", "a"],
+    );
+    assert.deepEqual(readdirSync(join(root, "agent/things")).sort(), [left, ".other.new", "0a.new", "a"].sort());
+  });
+
   test("takes only names, in a root that is granted for it", (t) => {
     const { create, root } = grant(t, { grants: [{ ...AGENT, ...creates }, PROJECT] });
     for (const path of ["..|x", ".|x", "|x", "a|..", "a|", "a|x|b", "a\0|x", "a|b/c"])

@@ -60,7 +60,7 @@ impl Engine {
         let group = active.state.parallel_group(library);
         let at_once = group.and_then(|group| group.parallel.as_ref()).map_or(0, |of| of.at_once);
         let (mut state, workflow) = (active.state.clone(), active.root.name.clone());
-        let setting = cx.host.model_setting()?;
+        let setting = self.keeper.users_own(cx);
         let tools = users_tools(&state, cx)?;
         let messages = handed_messages(&state, cx)?;
         let allowed = self.session.allowed_now(&self.run);

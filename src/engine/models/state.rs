@@ -90,6 +90,11 @@ impl ModelKeeper {
         (provider.len() + id.len() <= MAX_MODEL).then_some(setting)
     }
 
+    /// The user's own model: the kept one while the run uses another, or the one as the effects up to now leave it.
+    pub fn users_own(&self, cx: &mut Cx) -> Option<ModelSetting> {
+        self.users().map(|users| users.user.clone()).or_else(|| self.current(cx))
+    }
+
     /// The session moved: its run remembers this model, or there is none. A model of the user that the run before has
     /// kept takes precedence: the model in the session may be older. Neither counts if the user has chosen another
     /// model since, that is, if the current model is neither a model of the run nor the kept model of the user.

@@ -524,3 +524,24 @@ fn a_small_context_window_is_told_once_in_a_run() {
     let _ = session.on(Event::Compacted);
     assert_eq!(told(&mut session), 0, "told once");
 }
+
+#[test]
+fn branches_begin_with_the_users_model_behind_a_phase_with_another_one() {
+    let of_children = |effects: &[Effect]| -> Vec<String> {
+        let setting = |effect: &Effect| match effect {
+            Effect::StartChild(start) => Some(start.setting.as_ref()?.to_string()),
+            _ => None,
+        };
+        effects.iter().filter_map(setting).collect()
+    };
+    for group in ["", ", model: fast"] {
+        let mut session = with(&["model: strong", "write: []", "write: []"]);
+        let yaml = format!("phases: [a.md, {{ id: both, parallel: true, phases: [b.md, c.md]{group} }}]");
+        session.files.global.insert("w/workflow.yaml".into(), yaml);
+        assert_eq!(session.run("w x"), "a/big:high");
+        let effects = session.on(Event::Step { input: r#"{"action":"next"}"#, nested: false }).effects;
+        assert_eq!(of_children(&effects), ["a/user:low", "a/user:low"], "{group:?}");
+        let _ = session.obey(&effects);
+        assert_eq!(session.uses(), "a/user:low", "{group:?}");
+    }
+}
