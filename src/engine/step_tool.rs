@@ -43,7 +43,7 @@ pub const STEP_TOOL: StepTool = StepTool {
         "Use workflow_step with action='next' when you finish a phase and want to advance.",
         "Use workflow_step with action='status' to check current workflow state.",
         "Use workflow_step with action='cancel' to abort the current workflow.",
-        "Use workflow_step with action='loop' to restart the current scope from the beginning.",
+        "Use workflow_step with action='loop' to restart the current scope from the beginning, where the phase's instructions offer it.",
     ],
 };
 

@@ -89,7 +89,9 @@ test(`killed ${KILLS} times, a run with two branches has each end once`, LONG, a
     assert.deepEqual(again, [], "a branch that has ended does not begin again");
     assert.deepEqual(endsOf(entries), { A: "done", B: "done" });
     assert.deepEqual([...new Set(paths(states(entries)))], ["panel:0", "panel:1", "panel:2"]);
-    const sessions = parentFiles(sandbox).map((file) => `${file}: ${JSON.stringify(readSession(sandbox, file).slice(0, 3))}`);
+    const sessions = parentFiles(sandbox).map(
+      (file) => `${file}: ${JSON.stringify(readSession(sandbox, file).slice(0, 3))}`,
+    );
     assert.equal(sessions.length, 1, `a child is never the newest session: ${sessions.join("\n")}`);
     for (const file of childFiles(sandbox)) assert.equal(headerOf(file).parentSession, parentFiles(sandbox)[0]);
     assert.deepEqual(model.faults, []);

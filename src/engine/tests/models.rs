@@ -539,7 +539,8 @@ fn branches_begin_with_the_users_model_behind_a_phase_with_another_one() {
         let yaml = format!("phases: [a.md, {{ id: both, parallel: true, phases: [b.md, c.md]{group} }}]");
         session.files.global.insert("w/workflow.yaml".into(), yaml);
         assert_eq!(session.run("w x"), "a/big:high");
-        let effects = session.on(Event::Step { input: r#"{"action":"next"}"#, nested: false }).effects;
+        let input = r#"{"action":"next","summary":"Done."}"#;
+        let effects = session.on(Event::Step { input, nested: false }).effects;
         assert_eq!(of_children(&effects), ["a/user:low", "a/user:low"], "{group:?}");
         let _ = session.obey(&effects);
         assert_eq!(session.uses(), "a/user:low", "{group:?}");
