@@ -100,6 +100,11 @@ fn needed(fields: &[Field], when: Needed) -> Vec<&'static str> {
 /// The pattern of the name of an input, an output or an outcome.
 const NAME: &str = "^[A-Za-z0-9_-]{1,60}$";
 
+/// The name of an input that gives a bound.
+fn input() -> Value {
+    json!({ "type": "string", "pattern": "^(input\\.[A-Za-z0-9_-]+|\\{input\\.[A-Za-z0-9_-]+\\})$" })
+}
+
 /// An outcome that is a mapping.
 fn way() -> Value {
     json!({
@@ -107,7 +112,7 @@ fn way() -> Value {
         "required": ["to"],
         "properties": {
             "to": scalar(),
-            "max": { "type": "integer", "minimum": 1, "maximum": WayBound::LIMIT },
+            "max": one_of(&[json!({ "type": "integer", "minimum": 1, "maximum": WayBound::LIMIT }), input()]),
             "then": scalar(),
         },
         "dependencies": {
@@ -224,10 +229,7 @@ fn kind(field: &Field) -> Value {
                 "additionalProperties": input,
             })
         }
-        Kind::OrInput(inner) => one_of(&[
-            kind(&Field { kind: *inner, ..*field }),
-            json!({ "type": "string", "pattern": "^(input\\.[A-Za-z0-9_-]+|\\{input\\.[A-Za-z0-9_-]+\\})$" }),
-        ]),
+        Kind::OrInput(inner) => one_of(&[kind(&Field { kind: *inner, ..*field }), input()]),
         Kind::Dollars(most) => {
             json!({ "type": "number", "minimum": 0.000_001, "maximum": most })
         }

@@ -397,7 +397,7 @@ impl<'a> Play<'a> {
             let text = given.or_else(|| (!is_optional).then(|| kind.sample(name)))?;
             Some((name.clone(), OutputValue::of_text(kind, &text)?))
         };
-        active.phase.outputs.iter().filter_map(value).collect()
+        active.outputs().iter().filter_map(value).collect()
     }
 
     /// The outcome and the result of `next`, as if every gate were passed.

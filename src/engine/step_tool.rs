@@ -466,8 +466,8 @@ fn outcome_called<'a>(name: &str, phase: &'a Phase) -> Option<&'a Outcome> {
 ///
 /// The refusal, if the given outputs do not match the outputs of the phase.
 fn outputs_of_call(active: &Active, given: &Value) -> Result<Outputs, String> {
-    let Active { phase, state, .. } = active;
-    let outputs = given_outputs(phase, given)
+    let (state, expected) = (active.state, active.outputs());
+    let outputs = given_outputs(&expected, given)
         .and_then(|outputs| if state.has_room_for(&outputs) { Ok(outputs) } else { Err(vec![WrongOutput::TooLong]) });
     outputs.map_err(|wrong| text::outputs_wrong(active, &wrong))
 }

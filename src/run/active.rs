@@ -1,7 +1,8 @@
 //! A run's state, looked up in the library.
 
 use crate::definition::{
-    Condition, ContextMode, Entry, EntryKind, Library, Limits, OwnModel, Phase, Sandbox, ValueName, Workflow,
+    Condition, ContextMode, Entry, EntryKind, Library, Limits, Outcome, Output, OwnModel, Phase, Sandbox, ValueName,
+    Workflow,
 };
 
 use crate::sorted::Set;
@@ -148,6 +149,18 @@ impl<'a> Active<'a> {
             }
             Sandbox::Required | Sandbox::Preferred | Sandbox::Off => limits,
         }
+    }
+
+    /// The outputs of the phase, with the values of the run.
+    pub fn outputs(&self) -> Vec<Output> {
+        let depth = self.state.current_path.len();
+        let value_of = |name: &str| self.state.number(name, depth, self.library);
+        self.phase.outputs.iter().map(|output| output.resolved(value_of)).collect()
+    }
+
+    /// An outcome of the phase, with the values of the run.
+    pub fn with_bound(&self, outcome: &Outcome) -> Outcome {
+        outcome.resolved(|name| self.state.number(name, self.state.current_path.len(), self.library))
     }
 
     /// Returns true if the phase alone is the branch of a parallel group that this run works on.

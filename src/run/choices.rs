@@ -34,7 +34,7 @@ fn output_choices(active: &Active) -> Option<Vec<Outputs>> {
         return Some(all);
     }
     let conditions = output_values(active);
-    for output in &active.phase.outputs {
+    for output in &active.outputs() {
         let Some(named) = conditions.get(&*output.name) else { continue };
         let options = output.kind.options().into_iter();
         let mut values: Vec<Option<String>> = options.map(|option| Some(option.into())).collect();

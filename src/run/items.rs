@@ -154,7 +154,7 @@ mod tests {
         let (state, _) = begin(&run, library);
         let state = state.begun(0);
         let phase = Active::resolve(&state, library).unwrap().phase;
-        let outputs = given_outputs(phase, &serde_json::json!({ "tasks": tasks })).unwrap();
+        let outputs = given_outputs(&phase.outputs, &serde_json::json!({ "tasks": tasks })).unwrap();
         next(&state.with_outputs(phase, outputs), library)
     }
 

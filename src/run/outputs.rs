@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::{Number, Value};
 
-use crate::definition::{Output, Phase, Record, ValueType, record_of, trim};
+use crate::definition::{Output, Record, ValueType, record_of, trim};
 use crate::sorted::Map;
 
 /// Maximum length of all outputs of a run together, in bytes. The run is stored with all its outputs, because a missing
@@ -167,12 +167,12 @@ pub enum WrongOutput<'a> {
     TooLong,
 }
 
-/// Returns the outputs of a phase that a call gives; `null` gives no outputs.
+/// Returns the outputs that a call gives, of those that a phase has; `null` gives no outputs.
 ///
 /// # Errors
 ///
 /// The outputs that are missing, unknown, or not of their type.
-pub fn given_outputs<'a>(phase: &'a Phase, given: &'a Value) -> Result<Outputs, Vec<WrongOutput<'a>>> {
+pub fn given_outputs<'a>(expected: &'a [Output], given: &'a Value) -> Result<Outputs, Vec<WrongOutput<'a>>> {
     let fields = match given {
         Value::Null => None,
         Value::Object(fields) => Some(fields),
@@ -180,7 +180,7 @@ pub fn given_outputs<'a>(phase: &'a Phase, given: &'a Value) -> Result<Outputs, 
     };
     let field = |name: &str| fields.and_then(|fields| fields.get(name));
     let (mut outputs, mut wrong) = (Outputs::new(), Vec::new());
-    for output in &phase.outputs {
+    for output in expected {
         // Models pass `null` for an omitted output.
         match field(&output.name).filter(|given| !given.is_null()) {
             None if output.is_optional => {}
@@ -192,7 +192,7 @@ pub fn given_outputs<'a>(phase: &'a Phase, given: &'a Value) -> Result<Outputs, 
             },
         }
     }
-    let is_known = |name: &str| phase.outputs.iter().any(|output| output.name == name);
+    let is_known = |name: &str| expected.iter().any(|output| output.name == name);
     let unknown = fields.into_iter().flat_map(serde_json::Map::keys).filter(|name| !is_known(name));
     wrong.extend(unknown.map(|name| WrongOutput::Unknown(name)));
     if wrong.is_empty() { Ok(outputs) } else { Err(wrong) }

@@ -138,7 +138,7 @@ fn follow(
             Reached::End => return Ok((new.ended(state, library), Arrival::Done)),
             Reached::Left { outcome } => outcome,
         };
-        let way = left.and(taken).map(|taken| new.way(taken)).transpose()?;
+        let way = left.and(taken).map(|taken| new.way(taken, library)).transpose()?;
         if let (Some(outcome), Some(Way { target: Target::Stop, .. })) = (left, &way) {
             return Ok((state.stepped().stopped(outcome), Arrival::Done));
         }
@@ -387,17 +387,18 @@ impl RunState {
     /// # Errors
     ///
     /// If the outcome led to its target as often as it may, and has no other target.
-    fn way<'a>(&self, taken: &'a Outcome) -> Result<Way<'a>, LoopError> {
+    fn way<'a>(&self, taken: &'a Outcome, library: &Library) -> Result<Way<'a>, LoopError> {
         let Some(WayBound { max, then }) = &taken.bound else {
             return Ok(Way { target: &taken.target, counted: None });
         };
         // No name contains a blank.
         let key = format!("{} {}", self.current_path.key(), taken.name);
         let times = self.progress.ways.get(&key).copied().unwrap_or(0);
-        if times < *max {
+        let max = max.resolve(|name| self.number(name, self.current_path.len(), library));
+        if times < max {
             return Ok(Way { target: &taken.target, counted: Some(key) });
         }
-        let target = then.as_ref().ok_or(LoopError::UsedUp { max: *max })?;
+        let target = then.as_ref().ok_or(LoopError::UsedUp { max })?;
         Ok(Way { target, counted: None })
     }
 
@@ -742,7 +743,7 @@ mod tests {
 
     #[test]
     fn a_bounded_way_is_taken_as_often_as_it_may_and_counts_are_stored() {
-        let bound = WayBound { max: 2, then: Some(Target::Stop) };
+        let bound = WayBound { max: 2.into(), then: Some(Target::Stop) };
         let library = Library::new(vec![with_bound(bound)], &mut Vec::new());
         let mut state = at(&[("r", 0)]);
         for times in 1..=2 {
@@ -755,7 +756,7 @@ mod tests {
         let stopped = left_again(&state, &library).unwrap();
         assert_eq!((stopped.stopped_with(), path(&stopped)), (Some("no"), vec![("r", 1)]));
 
-        let without = WayBound { max: 2, then: None };
+        let without = WayBound { max: 2.into(), then: None };
         let library = Library::new(vec![with_bound(without)], &mut Vec::new());
         assert_eq!(left_again(&state, &library), Err(LoopError::UsedUp { max: 2 }));
         let reason = |outcome: &str| crate::run::PauseReason::Way { of: "b".into(), outcome: outcome.into(), times: 2 };
@@ -770,7 +771,7 @@ mod tests {
 
     #[test]
     fn the_counts_of_a_scope_begin_anew_when_it_does() {
-        let mut inner = with_bound(WayBound { max: 2, then: None });
+        let mut inner = with_bound(WayBound { max: 2.into(), then: None });
         inner.key = "inner".into();
         inner.phases.pop();
         let mut outer = workflow("outer", &["@inner", "z"]);

@@ -3,8 +3,8 @@
 use crate::sorted::Map;
 
 use crate::definition::{
-    Condition, EntryKind, Gate, Given, Input, Library, PathVariable, Phase, ValueName, ValueType, Workflow, record_of,
-    short, with_emoji,
+    BoundValue, Condition, EntryKind, Gate, Given, Input, Library, Parallel, PathVariable, Phase, ValueName, ValueType,
+    Workflow, record_of, short, with_emoji,
 };
 
 use super::outputs::{HandedOutputs, MAX_NAME, MAX_OUTPUTS, OutputValue, Outputs};
@@ -106,16 +106,23 @@ impl RunState {
         library.get(&self.current_path.at_depth(depth).last()?.workflow_key)
     }
 
-    /// Returns the number that an input of the workflow at this depth has, for a bound; without a value, the least
-    /// number that the input may have.
+    /// Returns the number that an input of the workflow at this depth has, for a bound: a stored number that the input
+    /// may not have counts as the nearest that it may have, and no number as the least.
     pub(super) fn number(&self, name: &str, depth: usize, library: &Library) -> f64 {
-        let value = self.inputs(depth, library).remove(name);
-        value.and_then(|value| value.parse().ok()).unwrap_or_else(|| {
-            match self.scope(depth, library).and_then(|scope| scope.input(name)).map(|input| &input.kind) {
-                Some(ValueType::Number(bounds)) => bounds.min.unwrap_or_default(),
-                _ => 0.0,
-            }
-        })
+        let input = self.scope(depth, library).and_then(|scope| scope.input(name));
+        let Some(ValueType::Number(bounds)) = input.map(|input| &input.kind) else { return 0.0 };
+        let value = self.inputs(depth, library).remove(name).and_then(|value| value.parse::<f64>().ok());
+        bounds.nearest(value.unwrap_or(f64::NEG_INFINITY))
+    }
+
+    /// Returns the time limit of a command of the workflow at this depth, in milliseconds.
+    pub fn time_limit(&self, timeout: &BoundValue<u32>, depth: usize, library: &Library) -> u32 {
+        timeout.milliseconds(|name| self.number(name, depth, library))
+    }
+
+    /// Returns the number of agents that work at a time on the branches of the group at which the run is.
+    pub fn at_once(&self, parallel: &Parallel, library: &Library) -> u32 {
+        parallel.at_once.resolve(|name| self.number(name, self.current_path.len(), library)).max(1)
     }
 
     /// Returns the number of failures of a gate of the workflow at this depth after which the run pauses.

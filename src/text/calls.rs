@@ -145,7 +145,7 @@ mod tests {
                 assert_eq!(given, order);
                 assert!(is_placeholder(call["summary"].as_str().unwrap()));
                 // The examples of texts are refused, everything else fits.
-                assert_eq!(given_outputs(active.phase, &call["outputs"]).unwrap_err().len(), 2, "{call}");
+                assert_eq!(given_outputs(&active.outputs(), &call["outputs"]).unwrap_err().len(), 2, "{call}");
             }
         }
     }

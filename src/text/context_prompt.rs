@@ -118,7 +118,7 @@ pub fn context_prompt(active: &Active, role: DefaultRole) -> String {
     }
     if !phase.outputs.is_empty() {
         lines.push("**Outputs:** with `next`, give workflow_step an object `outputs` with these:".into());
-        lines.extend(expected_outputs(phase));
+        lines.extend(expected_outputs(active));
         lines.push(String::new());
     }
     let reminder = own(&root.advance_reminder, &default_reminder(active));

@@ -104,7 +104,7 @@ fn outcomes_note(outcomes: &[Outcome], id: &str, scope: &Workflow, library: &Lib
     };
     let lines = outcomes.iter().map(|Outcome { name, target, bound, .. }| {
         let to = in_words(target);
-        match bound.as_ref().map(|bound| (times(bound.max), &bound.then)) {
+        match bound.as_ref().map(|bound| (times(&bound.max), &bound.then)) {
             None => format!("{name} → {to}"),
             Some((most, None)) => format!("{name} → {to} (at most {most})"),
             Some((most, Some(then))) => {
@@ -120,7 +120,7 @@ fn outcomes_note(outcomes: &[Outcome], id: &str, scope: &Workflow, library: &Lib
 fn ways(outcome: &Outcome) -> Vec<(String, &Target)> {
     let name = &outcome.name;
     let Some(bound) = &outcome.bound else { return vec![(name.clone(), &outcome.target)] };
-    let most = times(bound.max);
+    let most = times(&bound.max);
     let first = (format!("{name} (at most {most})"), &outcome.target);
     let then = bound.then.as_ref().map(|then| (format!("{name} after {most}"), then));
     std::iter::once(first).chain(then).collect()

@@ -10,11 +10,11 @@ use super::names::{phase_title, short_name};
 use super::ways::short;
 
 /// Returns a list item for each output that a phase has, with its type and its description.
-pub(super) fn expected_outputs(phase: &Phase) -> Vec<String> {
-    phase.outputs.iter().map(|output| format!("- {}", expected(output))).collect()
+pub(super) fn expected_outputs(active: &Active) -> Vec<String> {
+    active.outputs().iter().map(|output| format!("- {}", expected(output))).collect()
 }
 
-fn expected(Output { name, kind, is_optional, description }: &Output) -> String {
+fn expected(Output { name, kind, is_optional, max_items: _, description }: &Output) -> String {
     let optional = if *is_optional { " (optional)" } else { "" };
     let about = description.as_ref().map_or_else(String::new, |about| format!(": {about}"));
     format!("`{name}`{optional}: {}{}", kind.expected(), on_one_line(&about))
@@ -22,9 +22,10 @@ fn expected(Output { name, kind, is_optional, description }: &Output) -> String 
 
 /// Returns a note on the outputs of a phase, on one line; `None` without any.
 pub(super) fn outputs_note(phase: &Phase) -> Option<String> {
-    let outputs = phase.outputs.iter().map(|Output { name, kind, is_optional, .. }| {
+    let outputs = phase.outputs.iter().map(|Output { name, kind, is_optional, max_items, .. }| {
         let optional = if *is_optional { ", optional" } else { "" };
-        format!("{name} ({}{optional})", kind.in_brief())
+        let most = max_items.as_ref().map_or_else(String::new, |input| format!(", at most input.{input}"));
+        format!("{name} ({}{most}{optional})", kind.in_brief())
     });
     let outputs: Vec<String> = outputs.collect();
     (!outputs.is_empty()).then(|| format!("outputs: {}", outputs.join(", ")))

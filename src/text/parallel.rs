@@ -1,6 +1,6 @@
 //! Texts about parallel groups: the number of agents at the same time, and the branches that the group waits for.
 
-use crate::definition::{Decide, Each, Library, Need, Parallel, Workflow};
+use crate::definition::{BoundValue, Decide, Each, Library, Need, Parallel, Workflow};
 
 use super::exact::quoted;
 use super::questions::{Dialog, Title, counted};
@@ -17,7 +17,10 @@ pub(super) fn parallel_notes(group: &Workflow, library: &Library) -> Vec<String>
         Some(Each::Of(_)) => false,
     };
     let up_to = if is_certain { "" } else { "up to " };
-    let a_time = at_a_time(most, u64::from(*at_once));
+    let a_time = match at_once {
+        BoundValue::Fixed(at_once) => at_a_time(most, u64::from(*at_once)),
+        BoundValue::Input(_) => format!(", {at_once} at a time"),
+    };
     let need = match need {
         Need::All => None,
         Need::AtLeast(number) => Some(format!("needs {number} of them")),

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::names::{phase_title, short_name};
-use crate::definition::{Condition, Library, Outcome, Phase, Target, Workflow, nearest, on_one_line};
+use crate::definition::{BoundValue, Condition, Library, Outcome, Phase, Target, Workflow, nearest, on_one_line};
 use crate::run::{Active, PassedOver, PassedOverReason, PhasePath, RunState, cut};
 
 /// The reason in a few words, such as "outcome.triage is small, not large".
@@ -59,7 +59,9 @@ pub(super) fn outcome_line(active: &Active, outcome: &Outcome) -> String {
     let to = match outcome.target {
         Target::Next | Target::Done if active.is_whole_branch() => "the end of this branch".to_owned(),
         Target::Stop if is_branch => "the end of this branch, as failed".to_owned(),
-        Target::Next | Target::Done | Target::Stop | Target::End | Target::Loop | Target::Entry(_) => way(outcome),
+        Target::Next | Target::Done | Target::Stop | Target::End | Target::Loop | Target::Entry(_) => {
+            way(&active.with_bound(outcome))
+        }
     };
     format!("`{}`: {to}", outcome.name)
 }
@@ -67,15 +69,15 @@ pub(super) fn outcome_line(active: &Active, outcome: &Outcome) -> String {
 /// Returns the target of an outcome, and its bound, in words.
 pub fn way(outcome: &Outcome) -> String {
     let to = target(&outcome.target);
-    match outcome.bound.as_ref().map(|bound| (bound.max, &bound.then)) {
+    match outcome.bound.as_ref().map(|bound| (&bound.max, &bound.then)) {
         None => to,
         Some((max, None)) => format!("{to}, at most {}", times(max)),
         Some((max, Some(then))) => format!("{to}, at most {}, then {}", times(max), target(then)),
     }
 }
 
-pub(super) fn times(count: u32) -> String {
-    if count == 1 { "once".to_owned() } else { format!("{count} times") }
+pub(super) fn times(count: &BoundValue<u32>) -> String {
+    if *count == BoundValue::Fixed(1) { "once".to_owned() } else { format!("{count} times") }
 }
 
 pub fn target(target: &Target) -> String {

@@ -50,8 +50,8 @@ pub enum CheckKind {
     /// A command line ends with exit status 0.
     Run {
         command: Command,
-        /// The time limit of the command, in milliseconds.
-        timeout_ms: u32,
+        /// The time limit of the command, in milliseconds; see [`BoundValue::milliseconds`].
+        timeout: BoundValue<u32>,
     },
     /// A file exists and is not empty.
     File {

@@ -49,6 +49,8 @@ fn add<'a>(scope: &'a Workflow, get: &dyn Fn(&str) -> Option<&'a Workflow>, entr
 pub(crate) struct TypeOf<'a> {
     /// The type of the value, or of what each item of a group gives.
     kind: &'a ValueType,
+    /// The greatest number of items of a list whose `max` is an input.
+    most: Option<usize>,
     /// The place is outside of repeated groups whose items give the value, with at most this many items.
     items: Option<usize>,
 }
@@ -57,6 +59,10 @@ pub(crate) struct TypeOf<'a> {
 const MANY: usize = 10_000;
 
 impl<'a> TypeOf<'a> {
+    fn of(kind: &'a ValueType) -> Self {
+        Self { kind, most: None, items: None }
+    }
+
     /// Returns the type of the value, or of what each item gives.
     pub fn of_one(self) -> &'a ValueType {
         self.kind
@@ -64,8 +70,14 @@ impl<'a> TypeOf<'a> {
 
     /// Returns the type of the whole value: what items give is a list.
     pub fn whole(self) -> Cow<'a, ValueType> {
-        let (max, fields) = match (self.items, self.kind) {
-            (None, kind) => return Cow::Borrowed(kind),
+        let kind = match (self.kind, self.most) {
+            (ValueType::List { min, fields, .. }, Some(max)) => {
+                Cow::Owned(ValueType::List { min: *min, max, fields: fields.clone() })
+            }
+            (kind, _) => Cow::Borrowed(kind),
+        };
+        let (max, fields) = match (self.items, &*kind) {
+            (None, _) => return kind,
             (Some(items), ValueType::List { max, fields, .. }) => (items.saturating_mul(*max), fields.clone()),
             (Some(items), _) => (items, Vec::new()),
         };
@@ -82,20 +94,25 @@ pub(crate) fn type_of<'a>(
     get: &dyn Fn(&str) -> Option<&'a Workflow>,
 ) -> Option<TypeOf<'a>> {
     let (phase, name) = match name {
-        ValueName::Input(name) => return Some(TypeOf { kind: &workflow.input(name)?.kind, items: None }),
+        ValueName::Input(name) => return Some(TypeOf::of(&workflow.input(name)?.kind)),
         ValueName::Output { phase, name } => (phase, name),
         ValueName::ItemField(name) => {
             let field = fields_of_item(workflow, all, get).into_iter().find(|field| field.name == *name)?;
-            return Some(TypeOf { kind: &field.kind, items: None });
+            return Some(TypeOf::of(&field.kind));
         }
-        _ => return Some(TypeOf { kind: &ValueType::TEXT, items: None }),
+        _ => return Some(TypeOf::of(&ValueType::TEXT)),
     };
     let mut outputs = all.iter().filter(|of| of.entry.id() == phase);
     let (of, output) = outputs.find_map(|of| Some((of, of.entry.output(name)?)))?;
     let file = workflow.group.as_ref().map_or(&workflow.key, |group| &group.file);
     let around = (1..of.at.len()).filter_map(|depth| of.at.get(..depth)).filter(|group| !at.starts_with(group));
     let items = around.filter_map(|place| most_items(get(&group_key(file, place))?, all, get));
-    Some(TypeOf { kind: &output.kind, items: items.reduce(|one, other| one.saturating_mul(other).min(MANY)) })
+    let most = output.max_items.as_ref().map(|_| match output.resolved(|name| workflow.greatest(name)).kind {
+        ValueType::List { max, .. } => max,
+        _ => 0,
+    });
+    let items = items.reduce(|one, other| one.saturating_mul(other).min(MANY));
+    Some(TypeOf { kind: &output.kind, most, items })
 }
 
 /// Returns the fields of the items of the innermost repeated group around the entries of a workflow or group: those that

@@ -1,5 +1,7 @@
 //! Outcomes: the ways in which a phase or a nested workflow can be left.
 
+use super::bound_values::BoundValue;
+
 /// A way in which an entry can be left.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
@@ -16,7 +18,7 @@ pub struct Outcome {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct WayBound {
     /// From 1 to [`WayBound::LIMIT`].
-    pub max: u32,
+    pub max: BoundValue<u32>,
     /// The target once the bound is reached; without a target the run pauses.
     pub then: Option<Target>,
 }
@@ -36,6 +38,12 @@ impl Outcome {
     pub fn targets(&self) -> impl Iterator<Item = &Target> {
         let then = self.bound.as_ref().and_then(|bound| bound.then.as_ref());
         std::iter::once(&self.target).chain(then)
+    }
+
+    /// Returns the outcome with the amount of its bound; `value_of` returns the value of an input.
+    pub fn resolved(&self, value_of: impl Fn(&str) -> f64) -> Self {
+        let amount = |bound: &WayBound| WayBound { max: bound.max.resolve(value_of).into(), then: bound.then.clone() };
+        Self { bound: self.bound.as_ref().map(amount), ..self.clone() }
     }
 }
 

@@ -1,11 +1,13 @@
 //! Groups whose branches agents work on at the same time.
 
+use super::bound_values::BoundValue;
+
 /// The bounds of a parallel group. Each entry of the group is a branch, or each item if the group is repeated. A child
 /// agent works on each branch.
 #[derive(Debug, Clone, PartialEq, Hash)]
 pub struct Parallel {
     /// The number of branches that run at a time, from 1 to [`Parallel::MOST_AT_ONCE`]. Default: [`Parallel::AT_ONCE`].
-    pub at_once: u32,
+    pub at_once: BoundValue<u32>,
     /// The number of branches that must come to their end.
     pub need: Need,
     /// The rule for the outcome of the group; `None` for a group without an outcome.

@@ -134,7 +134,13 @@ mod tests {
     use super::*;
 
     fn kind() -> ValueType {
-        let field = |name: &str, kind, is_optional| Output { name: name.into(), kind, is_optional, description: None };
+        let field = |name: &str, kind, is_optional| Output {
+            name: name.into(),
+            kind,
+            is_optional,
+            max_items: None,
+            description: None,
+        };
         let fields = vec![
             field("title", ValueType::Text(12), false),
             field("files", ValueType::List { min: 0, max: 2, fields: vec![] }, true),

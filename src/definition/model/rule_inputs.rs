@@ -2,12 +2,13 @@
 
 use crate::sorted::Map;
 
-use super::bound_values::BoundValue;
 use super::budget::Measure;
 use super::gate::CheckKind;
 use super::inputs::Given;
+use super::outcomes::Outcome;
 use super::path_variables::{PathVariable, variables};
 use super::totals::MAX_NESTING;
+use super::value_type::Output;
 use super::values::ValueName;
 use super::workflow::{EntryKind, Phase, Workflow};
 
@@ -67,34 +68,55 @@ pub(crate) fn inputs_of_rules<'a>(
     used
 }
 
-/// A field with a bound: `maxLoops`, `gateAttempts`, or a measure of a budget.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BoundField {
+/// A field with a bound.
+#[derive(Debug, Clone, Copy)]
+pub enum BoundField<'a> {
     MaxLoops,
     GateAttempts,
     Budget(Measure),
+    /// `parallel` of the group.
+    AtOnce,
+    /// `max` of this outcome of the entry at this index.
+    Way(usize, &'a Outcome),
+    /// `max` of this output, which is a list.
+    Items(&'a Output),
+    /// `timeout` of the check at this index in the gate, or of the step.
+    Timeout(Option<usize>),
 }
 
-/// A bound that is the value of an input: the phase that has the bound, or `None` for the workflow; the field; and the
-/// name of the input.
-type BoundOfInput<'a> = ((Option<&'a Phase>, BoundField), &'a str);
+/// A bound that is the value of an input: the phase in whose file the bound stands, or `None` for the `workflow.yaml`;
+/// the field; and the name of the input.
+type BoundOfInput<'a> = ((Option<&'a Phase>, BoundField<'a>), &'a str);
 
-/// Returns the bounds of a workflow and of its own phases that are values of inputs.
-pub(crate) fn bounds_of_inputs(workflow: &Workflow) -> Vec<BoundOfInput<'_>> {
+/// Returns the bounds of a workflow and of its entries that are values of inputs.
+pub(crate) fn bounds_of_inputs<'a>(workflow: &'a Workflow) -> Vec<BoundOfInput<'a>> {
     let mut found: Vec<BoundOfInput> = Vec::new();
-    if let BoundValue::Input(name) = &workflow.max_loops {
-        found.push(((None, BoundField::MaxLoops), name));
+    let mut add = |of, field, name: Option<&'a str>| found.extend(name.map(|name| ((of, field), name)));
+    add(None, BoundField::MaxLoops, workflow.max_loops.input());
+    add(None, BoundField::AtOnce, workflow.parallel.as_ref().and_then(|parallel| parallel.at_once.input()));
+    for (measure, bound) in &workflow.budget.0 {
+        add(None, BoundField::Budget(*measure), bound.input());
     }
-    let own = (None, None, &workflow.budget);
-    let phases = workflow.own_phases();
-    let phases = phases.map(|phase| (Some(phase), phase.gate.as_ref(), &phase.budget));
-    for (phase, gate, budget) in std::iter::once(own).chain(phases) {
-        if let Some(BoundValue::Input(name)) = gate.map(|gate| &gate.attempts) {
-            found.push(((phase, BoundField::GateAttempts), name));
+    for (index, entry) in workflow.phases.iter().enumerate() {
+        let phase = entry.as_phase();
+        for outcome in entry.outcomes() {
+            let of_file = phase.filter(|_| !outcome.of_entry);
+            let max = outcome.bound.as_ref().and_then(|bound| bound.max.input());
+            add(of_file, BoundField::Way(index, outcome), max);
         }
-        for (measure, bound) in &budget.0 {
-            if let BoundValue::Input(name) = bound {
-                found.push(((phase, BoundField::Budget(*measure)), name));
+        let Some(own) = phase else { continue };
+        for (measure, bound) in &own.budget.0 {
+            add(phase, BoundField::Budget(*measure), bound.input());
+        }
+        for output in &own.outputs {
+            add(phase, BoundField::Items(output), output.max_items.as_deref());
+        }
+        add(phase, BoundField::Timeout(None), own.step().and_then(|step| step.timeout.input()));
+        let Some(gate) = &own.gate else { continue };
+        add(phase, BoundField::GateAttempts, gate.attempts.input());
+        for (number, check) in gate.checks.iter().enumerate() {
+            if let CheckKind::Run { timeout, .. } = &check.kind {
+                add(phase, BoundField::Timeout(Some(number)), timeout.input());
             }
         }
     }

@@ -130,6 +130,8 @@ pub const MAX_PATHS: usize = 100;
 pub const MAX_TESTS: usize = 100;
 pub const SANDBOXES: [&str; 3] = ["required", "preferred", "off"];
 pub const MAX_GATE_ATTEMPTS: u32 = 1000;
+/// Maximum of `timeout`: a day, in milliseconds.
+pub const MAX_TIMEOUT_MS: u32 = 24 * 60 * 60 * 1000;
 pub const MAX_INPUTS: usize = 20;
 pub const MAX_OUTPUTS: usize = 20;
 /// Maximum number of `options` of an input.
@@ -290,7 +292,7 @@ table! {
         /// The thinking level, as `model`.
         "thinking": Kind::OneOf(&THINKING) => "",
         /// Maximum duration of the command of `run`, at most a day.
-        "timeout": Kind::Duration("10m") => "10m",
+        "timeout": Kind::OrInput(&Kind::Duration("10m")) => "10m",
         /// Variables of the environment of `run`, each with a value of the run: `input.NAME`, `output.ID.NAME`,
         /// `outcome.ID`, `summary.ID`, `log.ID`, `item`, `itemNumber`, `itemCount`, `task` or `runDir`.
         "env": Kind::Variables => "none",
@@ -309,7 +311,7 @@ table! {
         "each": Kind::Items => "the group is gone through once",
         /// The entries of the group are branches, or with `each` its items: agents work on them at the same time.
         /// `true` allows 4 agents at a time, a number that many.
-        "parallel": Kind::AtOnce(Parallel::MOST_AT_ONCE as u32) => "false",
+        "parallel": Kind::OrInput(&Kind::AtOnce(Parallel::MOST_AT_ONCE as u32)) => "false",
         /// The outcome of a parallel group: the first of these outcomes with which a branch ends, or with `majority`
         /// the outcome of more than half of the branches.
         "decide": Kind::WordOrNames(&[Decide::MAJORITY]) => "the group has no outcome",
@@ -375,7 +377,7 @@ table! {
         /// The name of the check. With the variables of the text of a phase.
         "label": Kind::Text => "the command, path or question",
         /// Maximum duration of the command of `run`, at most a day.
-        "timeout": Kind::Duration("10m") => "10m",
+        "timeout": Kind::OrInput(&Kind::Duration("10m")) => "10m",
         /// Variables of the environment of `run`, each with a value of the run: `input.NAME`, `output.ID.NAME`,
         /// `outcome.ID`, `summary.ID`, `log.ID`, `item`, `itemNumber`, `itemCount`, `task` or `runDir`.
         "env": Kind::Variables => "",
@@ -475,7 +477,7 @@ pub const OUTPUT_FIELDS: [Field; 7] = [
     TYPE,
     OPTIONS,
     MIN,
-    MAX,
+    Field { kind: Kind::OrInput(&Kind::Decimal), ..MAX },
     FIELDS,
     row("optional", Kind::Bool, "false", "`true`: the phase can be left without the value."),
     row("description", Kind::FreeText, "none", "The meaning of the value, for the agent."),

@@ -182,8 +182,8 @@ impl Rules {
     }
 
     fn outputs(&mut self, outputs: &[Output]) {
-        self.list(outputs, |rules, Output { name, kind, is_optional, description: _ }| {
-            (name, is_optional).hash(rules);
+        self.list(outputs, |rules, Output { name, kind, is_optional, max_items, description: _ }| {
+            (name, is_optional, max_items).hash(rules);
             match kind {
                 ValueType::Text(max) => ("text", max).hash(rules),
                 ValueType::Number(Bounds { min, max }) => {
@@ -228,7 +228,7 @@ mod tests {
     use crate::definition::fixtures::{phase, workflow};
     use crate::definition::{
         BoundValue, BudgetBounds, Check, CheckKind, Command, ContextInjection, ContextMode, Gate, Given, Library,
-        Measure, Pattern, Question, Sandbox, Step, Target, Thinking, Variable, WayBound, Work,
+        Measure, Need, Parallel, Pattern, Question, Sandbox, Step, Target, Thinking, Variable, WayBound, Work,
     };
     use crate::sorted::Map;
 
@@ -280,7 +280,10 @@ mod tests {
     fn run(line: &str, timeout_ms: u32, env: &[(&str, &str)]) -> CheckKind {
         let variable =
             |&(name, value): &(&str, &str)| Variable { name: name.into(), value: ValueName::parse(value).unwrap() };
-        CheckKind::Run { command: Command::new(line.into(), env.iter().map(variable).collect()), timeout_ms }
+        CheckKind::Run {
+            command: Command::new(line.into(), env.iter().map(variable).collect()),
+            timeout: timeout_ms.into(),
+        }
     }
 
     fn when(of: &str, values: &[&str]) -> Vec<Condition> {
@@ -288,7 +291,7 @@ mod tests {
     }
 
     fn output(name: &str, kind: ValueType, is_optional: bool) -> Vec<Output> {
-        vec![Output { name: name.into(), kind, is_optional, description: None }]
+        vec![Output { name: name.into(), kind, is_optional, max_items: None, description: None }]
     }
 
     fn input(default: Option<&str>) -> Vec<Input> {
@@ -300,8 +303,12 @@ mod tests {
         ValueType::Number(Bounds { min, max })
     }
 
-    fn bounded(max: u32, then: Option<Target>) -> Vec<Outcome> {
+    fn bounded(max: BoundValue<u32>, then: Option<Target>) -> Vec<Outcome> {
         vec![Outcome { bound: Some(WayBound { max, then }), ..Outcome::new("x", Target::Loop) }]
+    }
+
+    fn parallel(at_once: BoundValue<u32>) -> Parallel {
+        Parallel { at_once, need: Need::All, decide: None }
     }
 
     fn of_input<T>(name: &str) -> BoundValue<T> {
@@ -334,6 +341,8 @@ mod tests {
             |w| w[0].context = Some(ContextMode::Shared),
             |w| w[0].context = Some(ContextMode::Fresh),
             |w| at(&mut w[2], 0).context = Some(ContextMode::Fresh),
+            |w| w[0].parallel = Some(parallel(2.into())),
+            |w| w[0].parallel = Some(parallel(of_input("a"))),
             |w| w[0].limits.write = Some(vec![]),
             |w| w[0].limits.write = Some(names(&["a", "b"])),
             |w| w[0].limits.write = Some(names(&["ab"])),
@@ -351,8 +360,9 @@ mod tests {
             |w| at(&mut w[0], 0).on_budget = Some(Target::Next),
             |w| at(&mut w[0], 0).on_budget = Some(Target::Stop),
             |w| at(&mut w[0], 0).interactive = true,
-            |w| at(&mut w[0], 0).work = Work::Run(Step { command: "a".into(), timeout_ms: 1 }),
-            |w| at(&mut w[0], 0).work = Work::Run(Step { command: "a".into(), timeout_ms: 2 }),
+            |w| at(&mut w[0], 0).work = Work::Run(Step { command: "a".into(), timeout: 1.into() }),
+            |w| at(&mut w[0], 0).work = Work::Run(Step { command: "a".into(), timeout: 2.into() }),
+            |w| at(&mut w[0], 0).work = Work::Run(Step { command: "a".into(), timeout: of_input("a") }),
             |w| at(&mut w[0], 0).work = Work::Ask(Question { text: "?".into(), answers: vec![] }),
             |w| at(&mut w[0], 0).work = Work::Branches,
             |w| at(&mut w[0], 0).summary_required = Some(true),
@@ -385,15 +395,24 @@ mod tests {
             |w| at(&mut w[0], 2).outputs = output("a", number(None, Some(1.0)), false),
             |w| at(&mut w[0], 2).outputs = output("a", ValueType::List { min: 0, max: 1, fields: vec![] }, false),
             |w| at(&mut w[0], 2).outputs = output("a", ValueType::List { min: 1, max: 1, fields: vec![] }, false),
+            |w| {
+                at(&mut w[0], 2).outputs = output("a", ValueType::List { min: 1, max: 1, fields: vec![] }, false);
+                at(&mut w[0], 2).outputs[0].max_items = Some("a".into());
+            },
             |w| at(&mut w[0], 0).outcomes = vec![Outcome::new("x", Target::Loop)],
             |w| at(&mut w[0], 0).outcomes = vec![Outcome::new("x", Target::End)],
             |w| at(&mut w[0], 0).outcomes = vec![Outcome::new("x", Target::Entry("z".into()))],
-            |w| at(&mut w[0], 0).outcomes = bounded(1, None),
-            |w| at(&mut w[0], 0).outcomes = bounded(2, None),
-            |w| at(&mut w[0], 0).outcomes = bounded(2, Some(Target::Next)),
+            |w| at(&mut w[0], 0).outcomes = bounded(1.into(), None),
+            |w| at(&mut w[0], 0).outcomes = bounded(2.into(), None),
+            |w| at(&mut w[0], 0).outcomes = bounded(of_input("a"), None),
+            |w| at(&mut w[0], 0).outcomes = bounded(2.into(), Some(Target::Next)),
             |w| at(&mut w[0], 2).gate = gate(CheckKind::Approve { question: "!".into() }),
             |w| at(&mut w[0], 2).gate = gate(run("a", 1, &[])),
             |w| at(&mut w[0], 2).gate = gate(run("a", 2, &[])),
+            |w| {
+                let command = Command::new("a".into(), vec![]);
+                at(&mut w[0], 2).gate = gate(CheckKind::Run { command, timeout: of_input("a") });
+            },
             |w| at(&mut w[0], 2).gate = gate(run("a", 1, &[("A", "task")])),
             |w| at(&mut w[0], 2).gate = gate(run("a", 1, &[("A", "summary.a")])),
             |w| at(&mut w[0], 2).gate = gate(CheckKind::File { path: "a".into(), contains: None }),

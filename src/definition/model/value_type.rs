@@ -44,8 +44,23 @@ pub struct Output {
     pub kind: ValueType,
     /// The phase can be left without the output, a record can lack the field.
     pub is_optional: bool,
+    /// The input of the workflow that gives the greatest number of items of a list; the `max` of the type is then the
+    /// greatest number of all lists.
+    pub max_items: Option<String>,
     /// Its meaning, for the agent.
     pub description: Option<String>,
+}
+
+impl Output {
+    /// Returns the output with the greatest number of its items; `value_of` returns the value of an input.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+    pub fn resolved(&self, value_of: impl Fn(&str) -> f64) -> Self {
+        let mut resolved = self.clone();
+        if let (Some(name), ValueType::List { min, max, .. }) = (resolved.max_items.take(), &mut resolved.kind) {
+            *max = (value_of(&name) as usize).max(*min).min(*max);
+        }
+        resolved
+    }
 }
 
 /// Bounds of a number, both inclusive.
@@ -58,6 +73,11 @@ pub struct Bounds {
 impl Bounds {
     fn contain(&self, number: f64) -> bool {
         self.min.is_none_or(|min| min <= number) && self.max.is_none_or(|max| number <= max)
+    }
+
+    /// Returns the number within the bounds that is nearest to a number; of NaN the least.
+    pub fn nearest(&self, number: f64) -> f64 {
+        number.max(self.min.unwrap_or(number)).min(self.max.unwrap_or(f64::INFINITY))
     }
 }
 

@@ -1,5 +1,6 @@
 //! The work of a phase: the agent's work, or something that the run does without the model.
 
+use super::bound_values::BoundValue;
 use super::gate::Command;
 use super::parallel::Parallel;
 
@@ -67,8 +68,8 @@ impl Work {
 #[derive(Debug, Clone, PartialEq, Hash)]
 pub struct Step {
     pub command: Command,
-    /// Its time limit, in milliseconds.
-    pub timeout_ms: u32,
+    /// Its time limit, in milliseconds; see [`BoundValue::milliseconds`].
+    pub timeout: BoundValue<u32>,
 }
 
 impl Step {

@@ -19,7 +19,7 @@ use super::schema::{
     MODEL, Needed, OUTPUT_FIELDS, OWN_LIMITS, TESTS_FIELDS, TOOLS_FIELDS, field, fields, required,
 };
 use super::tools::means_tool;
-use super::value_type::Output;
+use super::value_type::{Bounds, Output, ValueType};
 use super::values::{Condition, Each};
 use super::variables::{
     BLOCK_REASON_VARIABLES, COMPLETION_VARIABLES, INITIAL_MESSAGE_VARIABLES, NOT_DONE_VARIABLES, PHASE_VARIABLES,
@@ -179,6 +179,14 @@ impl Workflow {
 
     pub fn input(&self, name: &str) -> Option<&Input> {
         self.inputs.iter().find(|input| input.name == *name)
+    }
+
+    /// Returns the greatest number that an input may have; infinity if nothing bounds it.
+    pub fn greatest(&self, input: &str) -> f64 {
+        match self.input(input).map(|input| &input.kind) {
+            Some(ValueType::Number(Bounds { max: Some(max), .. })) => *max,
+            _ => f64::INFINITY,
+        }
     }
 
     /// Returns the phases of the workflow itself, without the phases of nested workflows.

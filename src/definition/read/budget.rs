@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use super::fields::Fields;
-use super::values::input_of_bound;
 use super::yaml::Yaml;
 use crate::definition::diagnostic::{FieldProblem, PathPart};
 use crate::definition::model::schema;
@@ -31,16 +30,10 @@ pub(crate) fn read(fields: &mut Fields) -> BudgetBounds {
             continue;
         };
         let field = format!("budget.{}", measure.name());
-        match input_of_bound(&field, value) {
-            Some(Ok(name)) => {
-                budget.0.insert(measure, BoundValue::Input(name));
-                continue;
-            }
-            Some(Err(problem)) => {
-                fields.report(&[PathPart::Key("budget"), PathPart::Key(measure.name())], problem);
-                continue;
-            }
-            None => {}
+        let at = [PathPart::Key("budget"), PathPart::Key(measure.name())];
+        if let Some(name) = fields.input_of_bound(&at, &field, value) {
+            budget.0.insert(measure, BoundValue::Input(name));
+            continue;
         }
         match amount(measure, value) {
             Some(amount) => {
@@ -55,7 +48,6 @@ pub(crate) fn read(fields: &mut Fields) -> BudgetBounds {
                     }
                     other => other.kind().to_string(),
                 };
-                let at = [PathPart::Key("budget"), PathPart::Key(measure.name())];
                 let expected = expected(measure).to_owned();
                 let suggestion = meant(measure, value);
                 if suggestion.as_deref() == value.scalar_text().as_deref() && suggestion.is_some() {

@@ -410,15 +410,21 @@ impl<'a> Fields<'a> {
 
     /// Reads a whole number within a range, or the name of an input that has it.
     pub fn bounded(&mut self, field: &'static str, default: u32, range: RangeInclusive<u32>) -> BoundValue<u32> {
-        let at = [PathPart::Key(field)];
-        match self.tree.root.get(field).and_then(|value| input_of_bound(field, value)) {
-            Some(Ok(name)) => BoundValue::Input(name),
-            Some(Err(problem)) => {
-                self.report(&at, problem);
-                default.into()
-            }
+        let (at, tree) = ([PathPart::Key(field)], Rc::clone(&self.tree));
+        match tree.root.get(field).and_then(|value| self.input_of_bound(&at, field, value)) {
+            Some(name) => BoundValue::Input(name),
             None => self.whole_number(&at, default, range).into(),
         }
+    }
+
+    /// Reads the name of an input, from the value of a bound at a path; `None` if the value is no name. After an error
+    /// the name is empty. `field` is the name of the bound in diagnostics.
+    pub fn input_of_bound(&mut self, at: &[PathPart], field: &str, value: &Yaml) -> Option<String> {
+        let name = input_of_bound(field, value)?;
+        Some(name.unwrap_or_else(|problem| {
+            self.report(at, problem);
+            String::new()
+        }))
     }
 
     /// Reports a field that has no effect.

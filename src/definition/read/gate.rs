@@ -9,15 +9,12 @@ use crate::definition::diagnostic::{FieldProblem, GateProblem, LimitProblem, Pat
 use crate::definition::model::schema::names;
 use crate::definition::model::variables::PHASE_VARIABLES;
 use crate::definition::model::{
-    CHECK_FIELDS, Check, CheckKind, Command, Gate, MAX_EXPANSIONS, MAX_GATE_ATTEMPTS, MAX_LABEL, Pattern, ValueName,
-    Variable, expansions, is_variable, label_of, with_names,
+    BoundValue, CHECK_FIELDS, Check, CheckKind, Command, Gate, MAX_EXPANSIONS, MAX_GATE_ATTEMPTS, MAX_LABEL,
+    MAX_TIMEOUT_MS, Pattern, ValueName, Variable, expansions, is_variable, label_of, with_names,
 };
 
 /// Default time limit of a command, in milliseconds.
 pub(super) const DEFAULT_TIMEOUT_MS: u32 = 10 * 60 * 1000;
-
-/// Maximum time limit of a command, in milliseconds: a day.
-const MAX_TIMEOUT_MS: u32 = 24 * 60 * 60 * 1000;
 
 const DEFAULT_ATTEMPTS: u32 = 3;
 
@@ -131,7 +128,7 @@ fn read_check(fields: &mut Fields, index: usize, item: &Yaml, entries: &[(String
         }
     }
     let (run, file, approve, label, contains) = (run?, file?, approve?, label?, contains?);
-    let (timeout_ms, outcome, env, recheck) = (timeout?, outcome?, env?, recheck?);
+    let (timeout, outcome, env, recheck) = (timeout?, outcome?, env?, recheck?);
     // Errors that follow from an error reported above are not reported.
     if fields.has_errors {
         return None;
@@ -150,7 +147,7 @@ fn read_check(fields: &mut Fields, index: usize, item: &Yaml, entries: &[(String
     let (default_label, kind) = match (run, file, approve) {
         (Some(line), None, None) => {
             let command = Command::new(line.clone(), env);
-            (line, CheckKind::Run { command, timeout_ms })
+            (line, CheckKind::Run { command, timeout })
         }
         (None, Some(path), None) => {
             let (path, contains) = checked_file(fields, here, &path, contains)?;
@@ -249,20 +246,28 @@ pub(super) fn env(fields: &mut Fields, path: &[PathPart], of: &'static str, item
     (variables.len() == entries.len()).then_some(variables)
 }
 
-/// Reads `timeout` of the mapping at a path: a duration like `90s` or `10m`, or a number of seconds. `of` is the name
-/// of the field in diagnostics.
-pub(super) fn timeout(fields: &mut Fields, path: &[PathPart], of: &'static str, item: &Yaml) -> Option<u32> {
-    let duration = match item.get("timeout") {
-        None | Some(Yaml::Null) => return Some(DEFAULT_TIMEOUT_MS),
-        Some(value) => duration(value),
+/// Reads `timeout` of the mapping at a path: a duration like `90s` or `10m`, a number of seconds, or the name of an
+/// input; `None` after an error. `of` is the name of the field in diagnostics.
+pub(super) fn timeout(
+    fields: &mut Fields,
+    path: &[PathPart],
+    of: &'static str,
+    item: &Yaml,
+) -> Option<BoundValue<u32>> {
+    let value = match item.get("timeout") {
+        None | Some(Yaml::Null) => return Some(DEFAULT_TIMEOUT_MS.into()),
+        Some(value) => value,
     };
-    let milliseconds = duration.and_then(|duration| u32::try_from(duration.as_millis()).ok());
+    let at = [path, &[PathPart::Key("timeout")]].concat();
+    if let Some(name) = fields.input_of_bound(&at, of, value) {
+        return Some(BoundValue::Input(name));
+    }
+    let milliseconds = duration(value).and_then(|duration| u32::try_from(duration.as_millis()).ok());
     let found = milliseconds.filter(|found| (1..=MAX_TIMEOUT_MS).contains(found));
     if found.is_none() {
-        let at = [path, &[PathPart::Key("timeout")]].concat();
         fields.report(&at, GateProblem::BadDuration { of });
     }
-    found
+    found.map(BoundValue::Fixed)
 }
 
 fn wrong_type(fields: &mut Fields, at: &[PathPart], field: &str, expected: &'static str, found: ValueKind) {

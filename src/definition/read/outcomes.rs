@@ -4,7 +4,7 @@ use super::fields::Fields;
 use super::values::{scalar, written};
 use super::yaml::Yaml;
 use crate::definition::diagnostic::{FieldProblem, PathPart};
-use crate::definition::model::{MAX_OUTCOMES, Outcome, Target, WayBound, is_blank, is_name};
+use crate::definition::model::{BoundValue, MAX_OUTCOMES, Outcome, Target, WayBound, is_blank, is_name};
 
 /// Reads `outcomes` of a phase. The ids of entries are checked with the workflow.
 pub(crate) fn read(fields: &mut Fields) -> Vec<Outcome> {
@@ -69,27 +69,27 @@ pub(super) fn outcome(
     let bad = |fields: &mut Fields, key, expected: &str| {
         report_part(fields, at, (name, value), key, expected.to_owned());
     };
-    let max = match value.get("max") {
-        None => {
-            if value.get("then").is_some() {
-                bad(fields, "max", "a number of times beside `then`");
-            }
-            return outcome;
+    let Some(max) = value.get("max") else {
+        if value.get("then").is_some() {
+            bad(fields, "max", "a number of times beside `then`");
         }
-        Some(Yaml::Number(max)) if max.fract() == 0.0 && (1.0..=f64::from(WayBound::LIMIT)).contains(max) => {
-            *max as u32
+        return outcome;
+    };
+    let at_max = [&here, &[PathPart::Key("max")][..]].concat();
+    let expected = || format!("a whole number from 1 to {}", WayBound::LIMIT);
+    let max = match (fields.input_of_bound(&at_max, &format!("{field}.max"), max), max) {
+        (Some(name), _) => BoundValue::Input(name),
+        (None, Yaml::Number(max)) if max.fract() == 0.0 && (1.0..=f64::from(WayBound::LIMIT)).contains(max) => {
+            BoundValue::Fixed(*max as u32)
         }
-        Some(Yaml::String(text)) if text.trim().parse::<u32>().is_ok() => {
-            let expected = format!("a whole number from 1 to {}", WayBound::LIMIT);
-            let (field, value) = (format!("{field}.max"), text.clone());
-            let at_max = [&here, &[PathPart::Key("max")][..]].concat();
+        (None, Yaml::String(text)) if text.trim().parse::<u32>().is_ok() => {
+            let (field, expected, value) = (format!("{field}.max"), expected(), text.clone());
             fields.report(&at_max, FieldProblem::Quoted { field, expected, value });
-            1
+            1.into()
         }
-        Some(_) => {
-            let expected = format!("a whole number from 1 to {}", WayBound::LIMIT);
-            bad(fields, "max", &expected);
-            1
+        (None, _) => {
+            bad(fields, "max", &expected());
+            1.into()
         }
     };
     if matches!(outcome.target, Target::Done | Target::Stop | Target::End) {

@@ -19,5 +19,6 @@ fn output(fields: &mut Fields, name: &str, value: &Yaml) -> Option<Output> {
     let kind = declared.value_type(fields)?;
     let is_optional = declared.optional(fields)?;
     let description = declared.description(fields);
-    Some(Output { name: name.to_owned(), kind, is_optional, description })
+    let max_items = declared.max_items().and_then(Result::ok);
+    Some(Output { name: name.to_owned(), kind, is_optional, max_items, description })
 }

@@ -4,7 +4,7 @@ use super::fields::Fields;
 use super::values::written;
 use super::yaml::Yaml;
 use crate::definition::diagnostic::{FieldProblem, ParallelProblem, PathPart};
-use crate::definition::model::{Decide, MAX_OUTCOMES, Need, Parallel, is_name};
+use crate::definition::model::{BoundValue, Decide, MAX_OUTCOMES, Need, Parallel, is_name};
 
 /// Reads the fields; `None` for a group that is not parallel, and after an error.
 pub(crate) fn read(fields: &mut Fields) -> Option<Parallel> {
@@ -12,16 +12,19 @@ pub(crate) fn read(fields: &mut Fields) -> Option<Parallel> {
     let at_once = match tree.root.get("parallel") {
         // `check_values` reports a field without a value.
         None | Some(Yaml::Null) => None,
-        Some(Yaml::Bool(true)) => Some(Parallel::AT_ONCE),
+        Some(Yaml::Bool(true)) => Some(Parallel::AT_ONCE.into()),
         Some(Yaml::Bool(false)) => None,
-        Some(value) => match count(value, Parallel::MOST_AT_ONCE) {
-            Some(number) => Some(number),
-            None => {
+        Some(value) => {
+            let input = fields.input_of_bound(&[PathPart::Key("parallel")], "parallel", value);
+            let number = count(value, Parallel::MOST_AT_ONCE).map(BoundValue::Fixed);
+            let at_once = input.map(BoundValue::Input).or(number);
+            if at_once.is_none() {
                 let expected = format!("`true` or a number from 1 to {}", Parallel::MOST_AT_ONCE);
                 bad(fields, "parallel", expected, Some(value));
                 return None;
             }
-        },
+            at_once
+        }
     };
     let decide = match tree.root.get("decide") {
         None | Some(Yaml::Null) => Some(None),

@@ -25,7 +25,7 @@ pub(crate) fn read_run(fields: &mut Fields, at: Vec<usize>) -> OwnWork {
     let line = text(fields, "run").unwrap_or_default();
     let (id, label) = (text(fields, "id"), text(fields, "label"));
     fields.check_literal(&[PathPart::Key("run")], "run", &line);
-    let timeout_ms = gate::timeout(fields, &[], "timeout", &item).unwrap_or(gate::DEFAULT_TIMEOUT_MS);
+    let timeout = gate::timeout(fields, &[], "timeout", &item).unwrap_or(gate::DEFAULT_TIMEOUT_MS.into());
     let env = gate::env(fields, &[], "env", &item).unwrap_or_default();
     let outputs = outputs::read(fields);
     let outcomes = own_outcomes(fields);
@@ -35,7 +35,7 @@ pub(crate) fn read_run(fields: &mut Fields, at: Vec<usize>) -> OwnWork {
         name,
         file: fields.file.to_owned(),
         at,
-        work: Work::Run(Step { command: Command::new(line, env), timeout_ms }),
+        work: Work::Run(Step { command: Command::new(line, env), timeout }),
         outcomes,
         outputs,
     }

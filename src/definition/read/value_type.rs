@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::fields::Fields;
-use super::values::{scalar, written};
+use super::values::{input_of_bound, scalar, written};
 use super::yaml::Yaml;
 use crate::definition::diagnostic::{FieldProblem, PathPart};
 use crate::definition::model::{
@@ -33,7 +33,7 @@ fn record_field(fields: &mut Fields, name: &str, value: &Yaml) -> Option<Output>
     let kind = declared.value_type(fields)?;
     let is_optional = declared.optional(fields)?;
     let description = declared.description(fields);
-    Some(Output { name: name.to_owned(), kind, is_optional, description })
+    Some(Output { name: name.to_owned(), kind, is_optional, max_items: None, description })
 }
 
 impl Declaration<'_> {
@@ -180,9 +180,22 @@ impl Declaration<'_> {
         count
     }
 
+    /// Returns the name of the input that is the `max` of an output, or its problem; `None` if `max` is no name.
+    pub fn max_items(&self) -> Option<Result<String, FieldProblem>> {
+        let value = self.value.get("max").filter(|_| self.of == "outputs")?;
+        input_of_bound(&format!("outputs.{}.max", self.name), value)
+    }
+
     fn counts(&self, fields: &mut Fields) -> Option<ValueType> {
         let min = self.count(fields, "min", 0..=MAX_ITEMS, 0)?;
-        let max = self.count(fields, "max", min.max(1)..=MAX_ITEMS, MAX_ITEMS)?;
+        let max = match self.max_items() {
+            Some(Ok(_)) => MAX_ITEMS,
+            Some(Err(problem)) => {
+                fields.report(&[PathPart::Key(self.of), PathPart::Key(self.name), PathPart::Key("max")], problem);
+                return None;
+            }
+            None => self.count(fields, "max", min.max(1)..=MAX_ITEMS, MAX_ITEMS)?,
+        };
         let fields = match self.value.get("fields") {
             None => Vec::new(),
             Some(_) => {

@@ -17,7 +17,7 @@ fn a_gate_is_read() {
     assert_eq!(workflow.root, "global");
     let Some(phase) = workflow.phases[0].as_phase() else { panic!() };
     let Phase { gate: Some(gate), .. } = phase else { panic!() };
-    let run = |command: &str, timeout_ms| CheckKind::Run { command: command.into(), timeout_ms };
+    let run = |command: &str, timeout_ms: u32| CheckKind::Run { command: command.into(), timeout: timeout_ms.into() };
     let kinds: Vec<&CheckKind> = gate.checks.iter().map(|check| &check.kind).collect();
     let CheckKind::File { path, contains: Some(pattern) } = kinds[2] else { panic!() };
     assert_eq!((&**path, pattern.to_string()), ("./docs/*.md", "^## R".to_owned()));

@@ -5,8 +5,9 @@ use crate::sorted::Set;
 use super::flow::{Errors, listed};
 use crate::definition::diagnostic::{FieldProblem, PathPart, Problem};
 use crate::definition::model::{
-    BoundField, CheckKind, Gate, Given, Input, MAX_COUNT, MAX_GATE_ATTEMPTS, OwnLimits, PathVariable, Phase,
-    RUN_DIR_IN_BRACES, RuleUse, ValueName, ValueType, Workflow, bounds_of_inputs, refusal, variables,
+    BoundField, CheckKind, Gate, Given, Input, MAX_COUNT, MAX_GATE_ATTEMPTS, MAX_ITEMS, MAX_TIMEOUT_MS, OwnLimits,
+    Parallel, PathVariable, Phase, RUN_DIR_IN_BRACES, RuleUse, ValueName, ValueType, WayBound, Workflow,
+    bounds_of_inputs, refusal, variables,
 };
 
 impl<'a> Errors<'a, '_> {
@@ -64,12 +65,27 @@ impl<'a> Errors<'a, '_> {
     pub(super) fn bounds(&mut self) {
         let workflow: &'a Workflow = self.workflow;
         for ((phase, field), name) in bounds_of_inputs(workflow) {
-            let (names, min, max) = match field {
-                BoundField::MaxLoops => (vec!["maxLoops"], 0.0, f64::from(MAX_COUNT)),
-                BoundField::GateAttempts => (vec!["gateAttempts"], 1.0, f64::from(MAX_GATE_ATTEMPTS)),
+            use PathPart::{Item, Key};
+            let (at, min, max) = match field {
+                BoundField::MaxLoops => (vec![Key("maxLoops")], 0.0, f64::from(MAX_COUNT)),
+                BoundField::GateAttempts => (vec![Key("gateAttempts")], 1.0, f64::from(MAX_GATE_ATTEMPTS)),
+                BoundField::AtOnce => (vec![Key("parallel")], 1.0, Parallel::MOST_AT_ONCE as f64),
                 BoundField::Budget(measure) => {
                     let (min, max) = measure.range();
-                    (vec!["budget", measure.name()], min, max)
+                    (vec![Key("budget"), Key(measure.name())], min, max)
+                }
+                BoundField::Way(index, outcome) => {
+                    let entry = phase.map_or(vec![Key("phases"), Item(index)], |_| Vec::new());
+                    let own = [Key("outcomes"), Key(&outcome.name), Key("max")];
+                    ([&entry[..], &own].concat(), 1.0, f64::from(WayBound::LIMIT))
+                }
+                BoundField::Items(output) => {
+                    let least = if let ValueType::List { min, .. } = output.kind { min.max(1) } else { 1 };
+                    (vec![Key("outputs"), Key(&output.name), Key("max")], least as f64, MAX_ITEMS as f64)
+                }
+                BoundField::Timeout(check) => {
+                    let gate = check.map_or(Vec::new(), |check| vec![Key("gate"), Item(check)]);
+                    ([&gate[..], &[Key("timeout")]].concat(), 1e-3, f64::from(MAX_TIMEOUT_MS) / 1e3)
                 }
             };
             let input = workflow.input(name);
@@ -82,13 +98,14 @@ impl<'a> Errors<'a, '_> {
             };
             let known = workflow.inputs.iter().map(|input| &*input.name);
             let meant = self.fuel.nearest(name, known).filter(|_| input.is_none());
+            let names = at.iter().filter_map(|part| if let Key(key) = part { Some(*key) } else { None });
+            let names: Vec<&str> = names.skip_while(|name| *name == "phases").collect();
             let problem = FieldProblem::bad(
                 names.join("."),
                 format!("an input that is a number, with `min` and `max` from {min} to {max}"),
                 format!("`input.{name}`{why}"),
             )
             .suggest(meant.map(|meant| format!("input.{meant}")));
-            let at: Vec<PathPart> = names.into_iter().map(PathPart::Key).collect();
             self.report_in(phase, problem, &at);
         }
     }
@@ -134,7 +151,7 @@ impl<'a> Errors<'a, '_> {
 fn in_rule(as_what: RuleUse, field: String, found: &str, why: &str) -> Problem {
     let expected = match as_what {
         RuleUse::Path => "a value that can be part of the path in `gate.file` or `write`",
-        RuleUse::Bound => "a value that can be the bound in `maxLoops`, `gateAttempts` or `budget`",
+        RuleUse::Bound => "a value that can be a bound, as in `maxLoops`",
     };
     FieldProblem::bad(field, expected, format!("{found}, which {why}")).into()
 }

@@ -58,7 +58,7 @@ impl Engine {
         };
         let library = active.library;
         let group = active.state.parallel_group(library);
-        let at_once = group.and_then(|group| group.parallel.as_ref()).map_or(0, |of| of.at_once);
+        let at_once = group.and_then(|group| group.parallel.as_ref()).map_or(0, |of| active.state.at_once(of, library));
         let (mut state, workflow) = (active.state.clone(), active.root.name.clone());
         let setting = self.keeper.users_own(cx);
         let tools = users_tools(&state, cx)?;

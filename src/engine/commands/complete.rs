@@ -86,7 +86,7 @@ fn ways(run: &Run, control: &str, word: &str) -> Vec<Completion> {
         branches.iter().map(|name| completion((name, String::new()))).collect()
     } else if control == ":next" {
         let outcomes = active.phase.outcomes.iter();
-        let outcomes = outcomes.map(|outcome| (&*outcome.name, text::way(outcome)));
+        let outcomes = outcomes.map(|outcome| (&*outcome.name, text::way(&active.with_bound(outcome))));
         outcomes.map(completion).collect()
     } else {
         let others = active.scope.own_phases().filter(|phase| phase.id != active.phase.id);

@@ -99,7 +99,7 @@ impl OpenEntry {
             definition::Work::Agent => return None,
             definition::Work::Run(step) => Work::Step(OpenStep {
                 command: step.command.clone(),
-                timeout_ms: step.timeout_ms,
+                timeout_ms: active.state.time_limit(&step.timeout, active.state.current_path.len(), active.library),
                 has_outputs: !active.phase.outputs.is_empty(),
                 output_file: OutputFile { key: active.state.task_id.clone(), name: text::output_file_name(active) },
                 source: text::GateSource::of(active.scope),

@@ -232,6 +232,7 @@ fn outputs_of(active: &Active, standard_output: Option<&str>) -> Result<Outputs,
     };
     fields.retain(|name, _| phase.outputs.iter().any(|output| output.name == *name));
     let given = Value::Object(fields);
-    let outputs = given_outputs(phase, &given).map_err(|wrong| text::wrong_outputs(phase, &wrong))?;
+    let expected = active.outputs();
+    let outputs = given_outputs(&expected, &given).map_err(|wrong| text::wrong_outputs(phase, &wrong))?;
     if state.has_room_for(&outputs) { Ok(outputs) } else { Err(text::OUTPUTS_TOO_LONG.to_owned()) }
 }

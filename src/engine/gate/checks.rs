@@ -156,14 +156,14 @@ impl OpenGate {
                 return Next::Close(Outcome::Passed);
             };
             match check.kind {
-                CheckKind::Run { command, timeout_ms } => {
+                CheckKind::Run { command, timeout: _ } => {
                     let (number, of) = self.position();
                     let progress = text::gate_progress(&check.label, number, of);
                     let env = match self.env() {
                         Ok(env) => env,
                         Err(why) => return self.checked(CheckResult::new(false, why), run, session, cx),
                     };
-                    let command = command.line().to_owned();
+                    let (command, timeout_ms) = (command.line().to_owned(), self.timeout_ms());
                     let request = Request::Exec { command, env, timeout_ms, progress, apart: false, output_file: None };
                     return Next::Ask(request, GateAsked::Command);
                 }

@@ -137,6 +137,8 @@ struct PlannedCheck {
     /// The variables of its command, with their values when the gate was opened, or the reason why the run lacks a
     /// value.
     env: Planned,
+    /// The time limit of its command, in milliseconds.
+    timeout_ms: u32,
     /// Its place, if it has `recheck`.
     place: Option<CheckPlace>,
     /// The reason for its repetition, if it has passed before.
@@ -148,11 +150,14 @@ struct PlannedCheck {
 
 impl PlannedCheck {
     fn of(check: &Check, (gate, depth): (usize, usize), place: Option<CheckPlace>, active: &Active) -> Self {
-        let env = match &check.kind {
-            CheckKind::Run { command, .. } => environment(command, active, depth),
-            CheckKind::File { .. } | CheckKind::Approve { .. } => Vec::new(),
+        let (env, timeout_ms) = match &check.kind {
+            CheckKind::Run { command, timeout } => {
+                (environment(command, active, depth), active.state.time_limit(timeout, depth, active.library))
+            }
+            CheckKind::File { .. } | CheckKind::Approve { .. } => (Vec::new(), 0),
         };
-        Self { check: text::with_values(check, active, depth), gate, env, place, again: None, is_bound: check.recheck }
+        let is_bound = check.recheck;
+        Self { check: text::with_values(check, active, depth), gate, env, timeout_ms, place, again: None, is_bound }
     }
 
     /// Returns true unless the check is made at once.
@@ -416,6 +421,11 @@ impl OpenGate {
     /// [`MAX_VARIABLE`] bytes), or if the run lacks its folder.
     pub fn env(&self) -> Result<Vec<(String, String)>, String> {
         checked_env(self.checks.get(self.done).map_or(&[], |planned| &planned.env))
+    }
+
+    /// The time limit of the command of the current check, in milliseconds.
+    pub fn timeout_ms(&self) -> u32 {
+        self.checks.get(self.done).map_or(0, |planned| planned.timeout_ms)
     }
 
     pub fn current_gate(&self) -> Option<&GateToPass> {

@@ -217,7 +217,8 @@ fn many_agents(
     if most <= UNASKED {
         return None;
     }
-    let at_once = group.parallel.as_ref().map_or(most, |parallel| parallel.at_once.into());
+    let at_once =
+        group.parallel.as_ref().map_or(most, |parallel| parallel.at_once.resolve(|name| group.greatest(name)).into());
     let about = format!("{} {most} {at_once}", group.key);
     let identity = cx.host.project_identity();
     if session.accepted_agents.contains(&about) || session.remembers(MANY_AGENTS, identity.as_deref(), &about, cx) {

@@ -1,7 +1,7 @@
 //! Values of inputs in paths, and of the run in labels and questions.
 
 use super::*;
-use crate::definition::Permission;
+use crate::definition::{BoundValue, Permission};
 
 const HEAD: &str = "name: W\ncommandName: w\ninitialMessage: Go\ninputs:\n  name: { type: text }\n";
 
@@ -216,6 +216,97 @@ fn the_seal_has_the_values_that_rules_use() {
     let mut session = bounded("1");
     let _ = session.on(Event::Session { stored: Some(stored), in_view: None, facts: Facts::default() });
     assert_eq!(session.engine.run.held(), Some(&crate::run::PauseReason::RulesChanged));
+}
+
+/// A session with an input that is the bound of a list, of a way, of commands and of agents at a time.
+fn bounded_everywhere(n: &str) -> Session {
+    let mut session = Session::new(&[]);
+    let text = "name: W\ncommandName: w\ninitialMessage: Go\ninputs:\n  n: { type: number, min: 1, max: 3 }\nphases:
+  - id: plan
+    prompt: Plan.
+    outputs: { tasks: { type: list, max: input.n } }
+    outcomes: { again: { to: loop, max: input.n }, go: next }
+    gate: [{ run: make, timeout: input.n, outcome: go }]
+  - { run: build, timeout: input.n }
+  - phases: [{ id: one, prompt: Do it., write: [] }]
+    each: output.plan.tasks
+    parallel: input.n
+";
+    session.files.global.insert("w/workflow.yaml".into(), text.to_owned());
+    let _ = session.on(Event::Session { stored: None, in_view: None, facts: Facts::default() });
+    let _ = session.command("workflow", &format!("w n={n} -- x"));
+    let _ = session.on(Event::AgentStart);
+    session
+}
+
+fn give(session: &mut Session, outcome: &str, tasks: usize) -> Output {
+    let tasks: Vec<String> = (0..tasks).map(|task| format!("task {task}")).collect();
+    let input = json!({ "action": "next", "outcome": outcome, "summary": "s", "outputs": { "tasks": tasks } });
+    session.on(Event::Step { input: &input.to_string(), nested: false })
+}
+
+fn limit(output: &Output) -> (u64, u32) {
+    match &output.reply {
+        Reply::Ask { ticket, request: Request::Exec { timeout_ms, .. } } => (*ticket, *timeout_ms),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn every_bound_can_be_the_value_of_an_input() {
+    for (given, n) in [("1", 1_usize), ("2.9", 2)] {
+        let mut session = bounded_everywhere(given);
+        let prompt = text::context_prompt(&session.engine.run.active().unwrap(), DefaultRole::Worker);
+        assert!(prompt.contains(&format!("a list of at most {n} text")), "{prompt}");
+        let times = if n == 1 { "at most once" } else { "at most 2 times" };
+        assert!(prompt.contains(&format!("`again`: back to the first phase, {times}")), "{prompt}");
+        let Reply::Tool(result) = give(&mut session, "go", n + 1).reply else { panic!() };
+        assert!(result.text.contains(&format!("a list of at most {n} text")), "{}", result.text);
+        for _ in 0..n {
+            let Reply::Tool(result) = give(&mut session, "again", n).reply else { panic!() };
+            assert!(result.text.contains("Plan."), "{}", result.text);
+            let _ = session.on(Event::TurnEnd { queued: false, calls: &[] });
+        }
+        let Reply::Tool(result) = give(&mut session, "again", n).reply else { panic!() };
+        assert!(result.text.contains(&format!("was left with `again` {n} time")), "{}", result.text);
+        let _ = session.command("workflow", ":resume");
+        let milliseconds = (given.parse::<f64>().unwrap() * 1000.0) as u32;
+        let mut output = give(&mut session, "go", n);
+        let mut ended = Vec::new();
+        for _ in 0..2 {
+            let (ticket, timeout_ms) = limit(&output);
+            assert_eq!(timeout_ms, milliseconds);
+            let answer = Answer::Ran(Ran {
+                end: CommandEnd::Exited(0),
+                duration_ms: 1,
+                output: String::new(),
+                standard_output: None,
+                output_file: None,
+            });
+            output = session.on(Event::Answer { ticket, answer });
+            ended.extend(output.effects.iter().filter(|effect| matches!(effect, Effect::StartChild(_))).cloned());
+        }
+        assert_eq!(ended.len(), n, "agents at a time");
+    }
+}
+
+/// A stored number that the input may not have, even with the seal of a run that has it, is no bound.
+#[test]
+fn a_stored_value_out_of_range_is_no_bound() {
+    for (value, n) in [("0", 1), ("-1e300", 1), ("NaN", 1), ("x", 1), ("", 1), ("1e300", 3), ("inf", 3), ("3.1", 3)] {
+        let session = bounded_everywhere("2");
+        let mut run = session.stored_run().unwrap().clone();
+        run.progress_mut().inputs.insert("n", value.into());
+        let active = Active::resolve(&run, session.engine.run.library()).unwrap();
+        let path = active.state.current_path.len();
+        let limit = active.state.time_limit(&BoundValue::Input("n".into()), path, active.library);
+        assert_eq!(limit, n * 1000, "{value}");
+        let prompt = text::context_prompt(&active, DefaultRole::Worker);
+        assert!(prompt.contains(&format!("a list of at most {n} text")), "{value}: {prompt}");
+        let mut held = bounded_everywhere("2");
+        let _ = held.on(Event::Session { stored: Some(run), in_view: None, facts: Facts::default() });
+        assert_eq!(held.engine.run.held(), Some(&crate::run::PauseReason::RulesChanged), "{value}");
+    }
 }
 
 /// Each of 30 values, given by the user and handed over by the agent, stays in its place: in the text of the next

@@ -66,9 +66,11 @@ export function drawnWorkflow(draw, key) {
   /** @type {Record<string, string>} */
   const files = {};
   let count = 0;
+  /** A bound: this number, or the input of each drawn workflow, which is from 1 to 3. */
+  const bound = (/** @type {unknown} */ number) => (draw.chance(0.3) ? "input.bound" : number);
   const phase = (/** @type {string} */ folder, isBranch = false) => {
     const id = `p${++count}`;
-    const bad = isBranch ? "stop" : draw.pick(["loop", "stop", "done", { to: id, max: 2, then: "next" }]);
+    const bad = isBranch ? "stop" : draw.pick(["loop", "stop", "done", { to: id, max: bound(2), then: "next" }]);
     const gate = () => draw.pick([{ run: `${CHECK} ${id}`, label: id }, { approve: `Is ${id} right?` }]);
     files[`${folder}/${id}.md`] = phaseFile({
       id,
@@ -82,7 +84,7 @@ export function drawnWorkflow(draw, key) {
       ...sometimes(draw, 0.3, () => ({
         outputs: { size: { type: "choice", options: ["small", "large"] }, why: { type: "text" } },
       })),
-      ...sometimes(draw, 0.3, () => ({ gate: [gate()], gateAttempts: draw.whole(1, 3) })),
+      ...sometimes(draw, 0.3, () => ({ gate: [gate()], gateAttempts: bound(draw.whole(1, 3)) })),
       ...sometimes(draw, 0.25, () => ({
         budget: budget(draw, draw.whole(2, 6)),
         ...sometimes(draw, 0.5, () => ({ onBudget: draw.pick(isBranch ? ["next"] : ["next", "next", "stop"]) })),
@@ -97,12 +99,12 @@ export function drawnWorkflow(draw, key) {
     const outcomes = { ok: "next", ...sometimes(draw, 0.5, () => ({ failed: draw.pick(["loop", "next"]) })) };
     switch (draw.weighted({ phase: 60, step: 12, ask: 6, branches: 12, each: 6, nested: 8 })) {
       case "step":
-        return { run: `${CHECK} ${id}`, id, outcomes };
+        return { run: `${CHECK} ${id}`, id, outcomes, ...sometimes(draw, 0.2, () => ({ timeout: "input.limit" })) };
       case "ask":
         return { ask: "Go on?", id, outcomes: { yes: "next", no: draw.pick(["stop", "loop"]) } };
       case "branches": {
         const phases = some(2, 4, () => phase(key, true));
-        return { id, phases, parallel: true, ...sometimes(draw, 0.5, () => ({ need: 1 })) };
+        return { id, phases, parallel: bound(true), ...sometimes(draw, 0.5, () => ({ need: 1 })) };
       }
       case "each":
         return { id, phases: some(1, 2, () => phase(key)), each: ["one", "two"] };
@@ -120,11 +122,16 @@ export function drawnWorkflow(draw, key) {
   };
   const write = (/** @type {string} */ folder, /** @type {object} */ fields) => {
     const texts = { name: `The ${folder}`, commandName: folder, initialMessage: "Start: {description}" };
-    files[`${folder}/workflow.yaml`] = JSON.stringify({ ...texts, ...fields }, null, 2);
+    const number = { type: "number", min: 1 };
+    const inputs = {
+      bound: { ...number, max: 3, default: draw.whole(1, 3) },
+      limit: { ...number, max: 99, default: 99 },
+    };
+    files[`${folder}/workflow.yaml`] = JSON.stringify({ ...texts, inputs, ...fields }, null, 2);
   };
   write(key, {
     phases: some(2, 5, entry),
-    maxLoops: draw.whole(1, 3),
+    maxLoops: bound(draw.whole(1, 3)),
     ...sometimes(draw, 0.5, () => ({ budget: budget(draw, draw.whole(4, 24)) })),
     autoContinue: draw.chance(0.1)
       ? false
