@@ -261,7 +261,7 @@ fn kind(field: &Field) -> Value {
             "type": type_of("object"),
             "minProperties": 1,
             "maxProperties": MAX_CONDITIONS,
-            "propertyNames": { "pattern": "^(input|output|outcome)\\..+$" },
+            "propertyNames": { "pattern": "^(input|output|outcome|item)\\..+$" },
             "additionalProperties": one_of(&[
                 scalar(),
                 json!({ "type": "array", "minItems": 1, "maxItems": MAX_OPTIONS, "items": scalar() }),
@@ -302,6 +302,7 @@ fn kind(field: &Field) -> Value {
                 if name == "ask" {
                     let mut answer = way();
                     answer["properties"]["label"] = json!({ "type": "string", "pattern": "\\S" });
+                    answer["properties"]["when"] = entry["properties"]["when"].clone();
                     answer["properties"]["text"] = json!({ "enum": ["required", "optional"] });
                     entry["properties"]["outcomes"]["additionalProperties"]["anyOf"][1] = answer;
                 }

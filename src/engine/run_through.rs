@@ -315,15 +315,19 @@ impl<'a> Play<'a> {
             let Some(active) = self.engine.run.at_entry() else { return Reply::Ask { ticket, request } };
             let outcome = self.outcome(&active).unwrap_or_default();
             let title = text::phase_title(active.phase);
-            let told = format!("{title}: {outcome}");
+            let mut told = format!("{title}: {outcome}");
+            let given = self.given_outcome(&active).filter(|given| !active.offers(given));
+            if let Some(given) = given.filter(|given| active.phase.outcomes.iter().any(|other| other.name == **given)) {
+                told.push_str(&format!("\n`{given}` is not offered: its conditions do not hold."));
+            }
             let answer = match (&active.phase.work, &request) {
                 // The gate behind a parallel group: the option after “Not yet” is yes.
                 (Work::Branches | Work::Agent, Request::Select { .. }) => Answer::Selected(1),
                 (Work::Branches | Work::Agent, _) => passed(),
                 (_, Request::Input { .. }) => Answer::Entered("(the text of the user)".into()),
-                (Work::Ask(question), _) => {
-                    let mut answers = question.answers.iter();
-                    let index = answers.position(|answer| answer.outcome == outcome);
+                (Work::Ask(_), _) => {
+                    let answers = active.question().map_or_else(Vec::new, |question| question.answers);
+                    let index = answers.iter().position(|answer| answer.outcome == outcome);
                     self.write("Without the agent", &told);
                     Answer::Selected(index.map_or(0, |index| index + 1))
                 }
@@ -366,14 +370,22 @@ impl<'a> Play<'a> {
         next.reply
     }
 
-    /// The outcome of the current phase.
-    fn outcome(&self, active: &Active) -> Option<String> {
-        let names = || active.phase.outcomes.iter().map(|outcome| &outcome.name);
+    /// The outcome that is given for this visit of the current phase; it may belong to another phase with its id.
+    fn given_outcome(&self, active: &Active) -> Option<&String> {
         let group = self.branch.as_ref().map(|(_, group)| group);
         let visit = visits(active.state, group).saturating_sub(1);
         let visit = usize::try_from(visit).unwrap_or(usize::MAX);
-        let given = self.given.outcomes.get(&active.phase.id);
-        let given = given.and_then(|given| given.get(visit).or_else(|| given.last()));
+        let given = self.given.outcomes.get(&active.phase.id)?;
+        given.get(visit).or_else(|| given.last())
+    }
+
+    /// The outcome of the current phase.
+    fn outcome(&self, active: &Active) -> Option<String> {
+        let outcomes = active.phase.outcomes.iter().map(|outcome| &outcome.name);
+        let names: Vec<&String> = outcomes.filter(|name| active.offers(name)).collect();
+        let names = || names.iter().copied();
+        let group = self.branch.as_ref().map(|(_, group)| group);
+        let given = self.given_outcome(active);
         // The given outcome may belong to another phase with this id.
         let given = given.filter(|given| names().any(|name| name == *given));
         // An outcome that ends a branch may become the outcome of the group.
@@ -734,6 +746,29 @@ phases:
         let told = script.lines().filter(|line| line.starts_with("🔀 reviews: "));
         assert_eq!(told.count(), 2);
         assert!(script.contains("━━ What the user is told ━━") && !script.contains("Do last."), "{script}");
+    }
+
+    #[test]
+    fn an_answer_that_is_not_offered_is_not_played() {
+        let mut files = files();
+        let workflow = "name: W
+commandName: w
+initialMessage: Go
+inputs: { kind: { type: choice, options: [api, web] } }
+phases:
+  - ask: And now?
+    id: pick
+    outcomes: { ship: { to: next, when: { input.kind: api } }, again: next, stop: stop }
+  - a.md
+";
+        files.global.insert("w/workflow.yaml".into(), workflow.into());
+        for (kind, told) in [
+            ("api", "❓ pick: ship\n"),
+            ("web", "❓ pick: again\n`ship` is not offered: its conditions do not hold.\n"),
+        ] {
+            let script = play(&files, &[("kind", kind)], &[("pick", "ship")]).unwrap();
+            assert!(script.contains(told), "{script}");
+        }
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! A run's state, looked up in the library.
 
 use crate::definition::{
-    Condition, ContextMode, Entry, EntryKind, Library, Limits, Outcome, Output, OwnModel, Phase, Sandbox, ValueName,
-    Workflow,
+    Condition, ContextMode, Entry, EntryKind, Library, Limits, Outcome, Output, OwnModel, Phase, Question, Sandbox,
+    ValueName, Workflow,
 };
 
 use crate::sorted::Set;
@@ -149,6 +149,19 @@ impl<'a> Active<'a> {
             }
             Sandbox::Required | Sandbox::Preferred | Sandbox::Off => limits,
         }
+    }
+
+    /// The question of the phase, with the answers that the run offers.
+    pub fn question(&self) -> Option<Question> {
+        let mut question = self.phase.question()?.clone();
+        question.answers.retain(|answer| self.state.refusal(&answer.when, self.library).is_none());
+        Some(question)
+    }
+
+    /// Returns true if the user may leave the phase with this outcome: it is no answer of a question that the run does
+    /// not offer.
+    pub fn offers(&self, outcome: &str) -> bool {
+        self.question().is_none_or(|question| question.answers.iter().any(|answer| answer.outcome == outcome))
     }
 
     /// The outputs of the phase, with the values of the run.

@@ -2,7 +2,7 @@
 
 use crate::sorted::Map;
 
-use crate::definition::{BoundValue, Check, Results, Work, columns, is_group_key, label_of, on_one_line};
+use crate::definition::{Answer, BoundValue, Check, Results, Work, columns, is_group_key, label_of, on_one_line};
 use crate::definition::{
     DEFAULT_MAX_LOOPS, Decide, Entry, EntryKind, Gate, Given, Library, Outcome, OwnModel, Phase, Target, ToolPolicy,
     Workflow,
@@ -137,6 +137,7 @@ pub fn noted(name: &str, phase: &Phase, scope: &Workflow, library: &Library, ind
     let gate = phase.gate.as_ref();
     let notes = step_note(phase)
         .into_iter()
+        .chain(answers_note(phase))
         .chain(conversation_note(phase))
         .chain(context_note(phase, scope))
         .chain(results_note(phase))
@@ -187,6 +188,13 @@ fn step_note(phase: &Phase) -> Option<String> {
         Work::Ask(question) => ("asks", &*question.text),
     };
     (label_of(text) != phase.name).then(|| format!("{verb}: {}", label_of(text)))
+}
+
+/// Returns a note on the answers of a question that are offered under conditions; `None` without any.
+fn answers_note(phase: &Phase) -> Option<String> {
+    let note = |answer: &Answer| Some(format!("{} only {}", answer.outcome, when_note(&answer.when)?));
+    let notes: Vec<String> = phase.question()?.answers.iter().filter_map(note).collect();
+    (!notes.is_empty()).then(|| notes.join("; "))
 }
 
 fn conversation_note(phase: &Phase) -> Option<String> {
@@ -489,6 +497,7 @@ impl<'a> Chart<'a> {
         let notes = [
             tool_note(phase),
             step_note(phase),
+            answers_note(phase),
             conversation_note(phase),
             context_note(phase, scope),
             model_note(&phase.model),

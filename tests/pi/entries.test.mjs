@@ -160,6 +160,50 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
+    test("offers only the answers whose conditions hold, by dialog and by command", async (t) => {
+      const pick = {
+        ask: "And now?",
+        id: "pick",
+        outcomes: {
+          fix: { to: "next", when: { "outcome.look": "failed" } },
+          ship: { to: "done", when: { "outcome.look": "ok" }, label: "Ship it" },
+          stop: "stop",
+        },
+      };
+      const { sandbox } = await stage(t, [REST, { text: "Over." }], {
+        globalFiles: files([{ run: "test -f ready", id: "look", outcomes: { failed: "next" } }, pick, "build.md"]),
+      });
+      /** @type {string[][]} */
+      const asked = [];
+      const rpc = await startRpc({
+        version,
+        sandbox,
+        onDialog: (request) => {
+          asked.push(request.options ?? []);
+          return "Not yet";
+        },
+      });
+      await rpc.promptAndSettle("/workflow hello Add a route");
+      await rpc.promptAndSettle("/workflow :answer ship");
+      await rpc.promptAndSettle("/workflow :next ship");
+      const offered = "“And now?” is asked. Answer with one of these:\n/workflow :answer fix\n/workflow :answer stop";
+      assert.deepEqual(notices(rpc).slice(-2), [offered, offered]);
+      assert.equal(lastPath(await rpc.entries()), "hello:1");
+      writeFileSync(join(sandbox.project, "ready"), "");
+      await rpc.promptAndSettle("/workflow :back");
+      assert.deepEqual(asked, [
+        ["Not yet", "fix", "stop"],
+        ["Not yet", "Ship it", "stop"],
+      ]);
+      await rpc.promptAndSettle("/workflow :answer ship");
+      assert.ok(
+        notices(rpc).some((text) => /DONE/.test(text)),
+        notices(rpc).join("\n"),
+      );
+      assert.deepEqual(rpc.extensionErrors(), []);
+      await rpc.close();
+    });
+
     test("pauses without an interface, and is answered by :answer alone", LONG, async (t) => {
       const { model, sandbox } = await stage(t, [next, REST, REST, { text: "Changed." }], {
         globalFiles: files(["plan.md", ASK, "build.md"]),

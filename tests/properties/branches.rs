@@ -513,7 +513,7 @@ impl<'a> Family<'a> {
             }
         }
         self.children.push(child);
-        let at_once = state.parallel_group(self.library).unwrap().parallel.as_ref().unwrap().at_once;
+        let at_once = &state.parallel_group(self.library).unwrap().parallel.as_ref().unwrap().at_once;
         prop_assert!(
             self.children.iter().filter(|child| !child.is_aborted).count() <= at_once.resolve(|_| 0.0) as usize
         );

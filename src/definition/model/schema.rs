@@ -268,7 +268,8 @@ table! {
         "run": Kind::Text => "",
         /// A question to the user, with the variables of the text of a phase. The answer is one of the `outcomes`. An
         /// outcome can be a mapping: `to` is its target, `label` its words for the user; with `text: required` or
-        /// `text: optional` the user gives a text too. `max` and `then` are as in other outcomes.
+        /// `text: optional` the user gives a text too; with `when` it is offered only if the conditions hold, as for entries.
+        /// `max` and `then` are as in other outcomes.
         "ask": Kind::Text => "",
         /// The name of the entry, for targets, conditions and texts. Under several ids one phase file or workflow can
         /// be listed several times.

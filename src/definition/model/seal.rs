@@ -34,7 +34,7 @@ use super::outcomes::Outcome;
 use super::own_limits::OwnLimits;
 use super::results::Results;
 use super::value_type::{Bounds, Output, ValueType};
-use super::values::{Condition, ValueName};
+use super::values::ValueName;
 use super::workflow::{Entry, EntryKind, Phase, ToolPolicy, Workflow};
 
 /// The version of the sequence of bytes that is hashed.
@@ -136,7 +136,7 @@ impl Rules {
                     rules.outcomes(outcomes);
                 }
             }
-            rules.list(when, |rules, Condition { of, values }| (of, set(values)).hash(rules));
+            when.hash(rules);
         });
     }
 
@@ -227,8 +227,9 @@ mod tests {
     use super::*;
     use crate::definition::fixtures::{phase, workflow};
     use crate::definition::{
-        BoundValue, BudgetBounds, Check, CheckKind, Command, ContextInjection, ContextMode, Gate, Given, Library,
-        Measure, Need, Parallel, Pattern, Question, Sandbox, Step, Target, Thinking, Variable, WayBound, Work,
+        Answer, AnswerText, BoundValue, BudgetBounds, Check, CheckKind, Command, Condition, ContextInjection,
+        ContextMode, Gate, Given, Library, Measure, Need, Parallel, Pattern, Question, Sandbox, Step, Target, Thinking,
+        Variable, WayBound, Work,
     };
     use crate::sorted::Map;
 
@@ -288,6 +289,10 @@ mod tests {
 
     fn when(of: &str, values: &[&str]) -> Vec<Condition> {
         vec![Condition { of: ValueName::parse(of).unwrap(), values: names(values) }]
+    }
+
+    fn answer(when: Vec<Condition>) -> Answer {
+        Answer { outcome: "x".into(), label: "X".into(), text: AnswerText::None, when }
     }
 
     fn output(name: &str, kind: ValueType, is_optional: bool) -> Vec<Output> {
@@ -364,6 +369,11 @@ mod tests {
             |w| at(&mut w[0], 0).work = Work::Run(Step { command: "a".into(), timeout: 2.into() }),
             |w| at(&mut w[0], 0).work = Work::Run(Step { command: "a".into(), timeout: of_input("a") }),
             |w| at(&mut w[0], 0).work = Work::Ask(Question { text: "?".into(), answers: vec![] }),
+            |w| at(&mut w[0], 0).work = Work::Ask(Question { text: "?".into(), answers: vec![answer(vec![])] }),
+            |w| {
+                let answers = vec![answer(when("input.b", &["x"]))];
+                at(&mut w[0], 0).work = Work::Ask(Question { text: "?".into(), answers });
+            },
             |w| at(&mut w[0], 0).work = Work::Branches,
             |w| at(&mut w[0], 0).summary_required = Some(true),
             |w| at(&mut w[0], 2).id = "x".into(),

@@ -1,6 +1,9 @@
 //! Names of values of a run, as `when`, `with` and `each` write them.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
+
+use crate::sorted::Set;
 
 use super::nearest::nearest;
 
@@ -139,6 +142,13 @@ pub struct Condition {
     pub of: ValueName,
     /// The values for which the condition holds; at least one.
     pub values: Vec<String>,
+}
+
+/// The order of the values has no meaning.
+impl Hash for Condition {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (&self.of, self.values.iter().map(String::as_str).collect::<Set<&str>>()).hash(state);
+    }
 }
 
 impl Condition {

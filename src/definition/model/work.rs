@@ -3,6 +3,7 @@
 use super::bound_values::BoundValue;
 use super::gate::Command;
 use super::parallel::Parallel;
+use super::values::Condition;
 
 #[derive(Debug, Clone, PartialEq, Hash, Default)]
 pub enum Work {
@@ -32,6 +33,8 @@ pub struct Answer {
     pub label: String,
     /// The text that the user gives with it.
     pub text: AnswerText,
+    /// It is offered only if all of these hold.
+    pub when: Vec<Condition>,
 }
 
 /// The need for a text of the user with an answer.

@@ -1,4 +1,4 @@
-//! Reads the field `when` of an entry of `phases`.
+//! Reads the field `when` of an entry of `phases`, and of an outcome of a question.
 
 use super::fields::Fields;
 use super::values::{self, scalar, written};
@@ -6,10 +6,10 @@ use super::yaml::Yaml;
 use crate::definition::diagnostic::{FieldProblem, PathPart};
 use crate::definition::model::{Condition, MAX_CONDITIONS, MAX_OPTIONS, MAX_VALUE, trim};
 
-/// Reads the `when` of an entry of `phases`. Names and values are checked with the workflow.
-pub(crate) fn read(fields: &mut Fields, index: usize, entry: &Yaml) -> Vec<Condition> {
-    let here = [PathPart::Key("phases"), PathPart::Item(index), PathPart::Key("when")];
-    let entries = match entry.get("when") {
+/// Reads the `when` of the mapping at a path. Names and values are checked with the workflow.
+pub(crate) fn read(fields: &mut Fields, at: &[PathPart], mapping: &Yaml) -> Vec<Condition> {
+    let here = [at, &[PathPart::Key("when")]].concat();
+    let entries = match mapping.get("when") {
         None | Some(Yaml::Null) => return Vec::new(),
         Some(Yaml::Map(entries)) if (1..=MAX_CONDITIONS).contains(&entries.len()) => entries,
         Some(Yaml::Map(_)) => {
@@ -29,8 +29,7 @@ pub(crate) fn read(fields: &mut Fields, index: usize, entry: &Yaml) -> Vec<Condi
             let of = match values::read("when", key, &Condition::FORMS) {
                 Ok(of) => of,
                 Err(problem) => {
-                    let [phases, item, when] = here;
-                    fields.report(&[phases, item, when, PathPart::Name(key)], problem);
+                    fields.report(&[&here[..], &[PathPart::Name(key)]].concat(), problem);
                     return None;
                 }
             };
@@ -48,8 +47,7 @@ pub(crate) fn read(fields: &mut Fields, index: usize, entry: &Yaml) -> Vec<Condi
                     format!("a value, or a list of 1 to {MAX_OPTIONS} values"),
                     written(value),
                 );
-                let [phases, item, when] = here;
-                fields.report(&[phases, item, when, PathPart::Key(key)], problem);
+                fields.report(&[&here[..], &[PathPart::Key(key)]].concat(), problem);
                 return None;
             };
             Some(Condition { of, values })

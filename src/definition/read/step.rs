@@ -2,7 +2,7 @@
 
 use super::fields::{self, Fields};
 use super::yaml::Yaml;
-use super::{gate, outcomes, outputs};
+use super::{conditions, gate, outcomes, outputs};
 use crate::definition::diagnostic::FieldProblem;
 use crate::definition::diagnostic::PathPart;
 use crate::definition::model::variables::PHASE_VARIABLES;
@@ -60,7 +60,7 @@ pub(crate) fn read_ask(fields: &mut Fields, at: Vec<usize>) -> OwnWork {
 }
 
 /// The fields of an answer that is a mapping.
-const ANSWER: [&str; 5] = ["to", "text", "label", "max", "then"];
+const ANSWER: [&str; 6] = ["to", "text", "label", "max", "then", "when"];
 
 /// Reads `outcomes` of a question, each with its answer.
 fn answers(fields: &mut Fields) -> Vec<(Outcome, Answer)> {
@@ -74,12 +74,19 @@ fn answers(fields: &mut Fields) -> Vec<(Outcome, Answer)> {
             fields.report(&[PathPart::Key("ask")], problem);
         }
     }
-    entries.iter().map(|(name, value)| answer(fields, name, value)).collect()
+    let answers: Vec<_> = entries.iter().map(|(name, value)| answer(fields, name, value)).collect();
+    if !answers.is_empty() && answers.iter().all(|(_, answer)| !answer.when.is_empty()) {
+        let problem = FieldProblem::bad("outcomes", "an outcome without `when`, which is always offered", "none");
+        fields.report(&[PathPart::Key("outcomes")], problem);
+    }
+    answers
 }
 
 fn answer(fields: &mut Fields, name: &str, value: &Yaml) -> (Outcome, Answer) {
     let outcomes = [PathPart::Key("outcomes")];
-    let mut answer = Answer { outcome: name.to_owned(), label: label_of(name), text: AnswerText::None };
+    let at = [outcomes[0], PathPart::Key(name)];
+    let when = conditions::read(fields, &at, value);
+    let mut answer = Answer { outcome: name.to_owned(), label: label_of(name), text: AnswerText::None, when };
     let outcome = outcomes::outcome(fields, &outcomes, (name, value), &ANSWER);
     let outcome = Outcome { of_entry: true, ..outcome };
     let mut bad = |key, expected| {
@@ -99,6 +106,9 @@ fn answer(fields: &mut Fields, name: &str, value: &Yaml) -> (Outcome, Answer) {
             answer.text = AnswerText::Optional;
         }
         Some(_) => bad("text", either(&AnswerText::WORDS)),
+    }
+    if value.get("when") == Some(&Yaml::Null) {
+        bad("when", "a mapping like `{ input.scope: api }`".into());
     }
     (outcome, answer)
 }

@@ -231,7 +231,7 @@ fn phases(fields: &mut Fields, around: &[usize]) -> Vec<EntryRef> {
             _ => None,
         };
         if let Some(kind) = of_own(fields, around, index, item) {
-            let when = conditions::read(fields, index, item);
+            let when = conditions::read(fields, &here, item);
             phases.push(EntryRef { when, ..EntryRef::of(kind) });
             continue;
         }
@@ -280,7 +280,7 @@ fn phases(fields: &mut Fields, around: &[usize]) -> Vec<EntryRef> {
             fields.report(&[here[0], here[1], PathPart::Name(key)], problem);
         }
         let (id, label) = (entry_text(fields, &here, item, "id"), entry_text(fields, &here, item, "label"));
-        let when = conditions::read(fields, index, item);
+        let when = conditions::read(fields, &here, item);
         let outcomes = outcomes::read_of_entry(fields, &here, item);
         let model = fields.within(&here, models::read).unwrap_or_default();
         phases.push(EntryRef { kind, id, label, when, outcomes, model });

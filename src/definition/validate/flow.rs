@@ -32,8 +32,16 @@ pub(crate) fn errors<'a>(
         if errors.fuel.is_over() {
             break;
         }
+        let own = [PathPart::Key("phases"), PathPart::Item(index)];
         for condition in &entry.when {
-            errors.condition(index, condition);
+            errors.condition(index, &own, condition);
+        }
+        let question = entry.as_phase().and_then(Phase::question);
+        for answer in question.iter().flat_map(|question| &question.answers) {
+            let at = [own[0], own[1], PathPart::Key("outcomes"), PathPart::Key(&answer.outcome)];
+            for condition in &answer.when {
+                errors.condition(index, &at, condition);
+            }
         }
         errors.outcomes(index, entry);
         match &entry.kind {
@@ -400,16 +408,17 @@ impl<'a> Errors<'a, '_> {
         }
     }
 
-    fn condition(&mut self, index: usize, condition: &Condition) {
+    /// Checks a condition in the `when` of the mapping at a path, which is the entry at `index` or a part of it.
+    fn condition(&mut self, index: usize, of: &[PathPart], condition: &Condition) {
         let key = condition.of.to_string();
-        let when = [PathPart::Key("phases"), PathPart::Item(index), PathPart::Key("when")];
-        let at = [when[0], when[1], when[2], PathPart::Key(&key)];
+        let when = |last| [of, &[PathPart::Key("when"), last]].concat();
+        let at = when(PathPart::Key(&key));
         let earlier = self.before(index);
         let (expected, found, suggestion) = match &condition.of {
             ValueName::Input(name) => {
                 let inputs = &self.workflow.inputs;
                 if let Some(input) = self.workflow.input(name) {
-                    return self.condition_on(index, condition, &input.kind);
+                    return self.condition_on(of, condition, &input.kind);
                 }
                 let names: Set<&str> = inputs.iter().map(|input| &*input.name).collect();
                 let meant = self.fuel.nearest(name, names.iter().copied());
@@ -456,14 +465,14 @@ impl<'a> Errors<'a, '_> {
                 (expected, format!("`{key}`{why}"), meant)
             }
             ValueName::Output { phase, name } => match self.output(&earlier, phase, name) {
-                Ok(kind) => return self.condition_on(index, condition, kind),
+                Ok(kind) => return self.condition_on(of, condition, kind),
                 Err(unknown) => (unknown.expected, unknown.found, unknown.suggestion),
             },
             ValueName::ItemField(name) => {
                 let get = |key: &str| self.known.workflows.get(key).copied();
                 let kind = type_of((self.workflow, &self.workflow.place_of(index)), &condition.of, self.all, &get);
                 if let Some(kind) = kind.map(TypeOf::of_one) {
-                    return self.condition_on(index, condition, kind);
+                    return self.condition_on(of, condition, kind);
                 }
                 let names = self.fields_of_item();
                 let meant = self.fuel.nearest(name, names.iter().copied()).map(|name| format!("item.{name}"));
@@ -473,13 +482,13 @@ impl<'a> Errors<'a, '_> {
             _ => return,
         };
         let problem = FieldProblem::bad("when", expected, found).suggest(suggestion);
-        self.report(problem, &[when[0], when[1], when[2], PathPart::Name(&key)]);
+        self.report(problem, &when(PathPart::Name(&key)));
     }
 
-    /// Checks a condition of the entry at `index` on a value of this type.
-    fn condition_on(&mut self, index: usize, condition: &Condition, kind: &ValueType) {
+    /// Checks a condition on a value of this type; the path is as for [`Self::condition`].
+    fn condition_on(&mut self, of: &[PathPart], condition: &Condition, kind: &ValueType) {
         let key = condition.of.to_string();
-        let when = |last| [PathPart::Key("phases"), PathPart::Item(index), PathPart::Key("when"), last];
+        let when = |last| [of, &[PathPart::Key("when"), last]].concat();
         if let ValueType::List { .. } = kind {
             let problem = FieldProblem::bad("when", "a value that is no list", format!("`{key}`"));
             return self.report(problem, &when(PathPart::Name(&key)));

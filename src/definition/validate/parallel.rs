@@ -325,10 +325,15 @@ impl<'a> Errors<'a, '_> {
                 uses.push((id.clone(), used));
             }
         };
-        for condition in &of.entry.when {
-            let found = condition.of.to_string();
-            let at = Anchor::of(&[PathPart::Key("when"), PathPart::Name(&found)]);
-            add(&condition.of, Use { field: Some("when"), found, at, file: None, needs_earlier: true });
+        let question = of.entry.as_phase().and_then(Phase::question);
+        let answers = question.iter().flat_map(|question| &question.answers);
+        let of_answers = answers.map(|of| (vec![PathPart::Key("outcomes"), PathPart::Key(&of.outcome)], &of.when));
+        for (at, when) in std::iter::once((Vec::new(), &of.entry.when)).chain(of_answers) {
+            for condition in when {
+                let found = condition.of.to_string();
+                let at = Anchor::of(&[&at[..], &[PathPart::Key("when"), PathPart::Name(&found)]].concat());
+                add(&condition.of, Use { field: Some("when"), found, at, file: None, needs_earlier: true });
+            }
         }
         let mut of_command = |command: &Command, before: &[PathPart], field, file: Option<&String>| {
             for variable in command.env() {

@@ -85,7 +85,7 @@ fn ways(run: &Run, control: &str, word: &str) -> Vec<Completion> {
     let completions: Vec<Completion> = if [":stop", ":retry"].contains(&control) {
         branches.iter().map(|name| completion((name, String::new()))).collect()
     } else if control == ":next" {
-        let outcomes = active.phase.outcomes.iter();
+        let outcomes = active.phase.outcomes.iter().filter(|outcome| active.offers(&outcome.name));
         let outcomes = outcomes.map(|outcome| (&*outcome.name, text::way(&active.with_bound(outcome))));
         outcomes.map(completion).collect()
     } else {

@@ -74,12 +74,18 @@ impl Engine {
             );
             return Reply::None;
         }
-        let phase = self.run.active().map(|active| active.phase).filter(|_| !outcome.is_empty());
-        if let Some(phase) = phase
-            && phase.outcomes.iter().all(|other| other.name != outcome)
-        {
-            cx.fail(Level::Warning, text::unknown_outcome(phase, outcome));
-            return Reply::None;
+        if let Some(active) = self.run.active().filter(|_| !outcome.is_empty()) {
+            let refusal = match active.question().filter(|_| !active.offers(outcome)) {
+                _ if active.phase.outcomes.iter().all(|other| other.name != outcome) => {
+                    Some(text::unknown_outcome(active.phase, outcome))
+                }
+                Some(question) => text::bad_answer(&question, outcome, ""),
+                None => None,
+            };
+            if let Some(refusal) = refusal {
+                cx.fail(Level::Warning, refusal);
+                return Reply::None;
+            }
         }
         let outcome = Some(outcome).filter(|outcome| !outcome.is_empty());
         match OpenGate::ahead(&self.run, Requester::User, outcome.map(Into::into)) {

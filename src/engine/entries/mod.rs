@@ -113,14 +113,14 @@ impl Engine {
     pub(super) fn answer_by_user(&mut self, argument: &str, cx: &mut Cx) -> Reply {
         let (outcome, given) = argument.split_once(is_space).unwrap_or((argument, ""));
         let active = self.run.at_entry();
-        let Some(question) = active.as_ref().and_then(|active| active.phase.question()) else {
+        let Some(question) = active.as_ref().and_then(Active::question) else {
             cx.fail(Level::Warning, "The run does not ask a question.");
             return Reply::None;
         };
         let given = trim(given);
         let answer = question.answers.iter().find(|answer| answer.outcome == outcome);
-        let (Some(answer), None) = (answer, text::bad_answer(question, outcome, given)) else {
-            let notice = text::bad_answer(question, outcome, given).unwrap_or_default();
+        let (Some(answer), None) = (answer, text::bad_answer(&question, outcome, given)) else {
+            let notice = text::bad_answer(&question, outcome, given).unwrap_or_default();
             cx.fail(Level::Warning, notice);
             return Reply::None;
         };

@@ -105,9 +105,10 @@ impl OpenEntry {
                 source: text::GateSource::of(active.scope),
                 env: environment(&step.command, active, active.state.current_path.len()),
             }),
-            definition::Work::Ask(question) => {
+            definition::Work::Ask(_) => {
+                let question = active.question()?;
                 let text = text::in_words(&question.text, active, active.state.current_path.len());
-                Work::Question { text, answers: question.answers.clone() }
+                Work::Question { text, answers: question.answers }
             }
             definition::Work::Branches => Work::Branches,
         };

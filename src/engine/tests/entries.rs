@@ -509,6 +509,50 @@ fn escape_and_no_interface_are_not_yet() {
     }
 }
 
+/// A question with answers that the result of a step decides on.
+const OFFERS: &str = "  - { run: make, id: look, outcomes: { failed: next } }
+  - ask: And now?
+    id: pick
+    outcomes:
+      fix: { to: next, when: { outcome.look: failed }, text: required }
+      ship: { to: done, when: { outcome.look: ok } }
+      both: { to: done, when: { outcome.look: [ok, failed] } }
+      stop: stop
+  - b.md
+";
+
+#[test]
+fn an_answer_is_offered_only_where_its_conditions_hold() {
+    for (status, offered, other) in [(0, "ship", "fix"), (1, "fix", "ship")] {
+        let mut session = session(OFFERS);
+        let (ticket, _) = asked(&session.command("workflow", "w x").reply);
+        let output = session.give(ticket, ran(status, ""));
+        let (ticket, _, options) = choice(&output.reply);
+        assert_eq!(options, ["Not yet", offered, "both", "stop"]);
+        let names: Vec<String> =
+            session.engine.complete(":next ", &session.files).into_iter().map(|completion| completion.label).collect();
+        assert_eq!(names, [offered, "both", "stop"]);
+        let _ = session.give(ticket, Answer::Cancelled);
+        for refused in [":answer {other} use sqlite", ":answer {other}", ":next {other}"] {
+            let output = session.command("workflow", &refused.replace("{other}", other));
+            let text = format!("{:?}", output.effects);
+            let names = ["/workflow :answer both", "/workflow :answer stop", &format!("/workflow :answer {offered}")];
+            assert!(
+                names.iter().all(|name| text.contains(name)) && !text.contains(&format!(":answer {other}")),
+                "{text}"
+            );
+            assert_eq!(session.key(), "w:1");
+        }
+        // An index beyond the options is none.
+        let output = session.resume("");
+        let (ticket, ..) = choice(&output.reply);
+        let _ = session.give(ticket, Answer::Selected(4));
+        assert_eq!((session.key().as_str(), session.paused().is_some()), ("w:1", true));
+        let _ = session.command("workflow", ":answer both");
+        assert!(!session.stored_run().unwrap().is_running());
+    }
+}
+
 #[test]
 fn a_paused_question_is_asked_again() {
     let mut session = session(QUESTION);

@@ -101,7 +101,15 @@ export function drawnWorkflow(draw, key) {
       case "step":
         return { run: `${CHECK} ${id}`, id, outcomes, ...sometimes(draw, 0.2, () => ({ timeout: "input.limit" })) };
       case "ask":
-        return { ask: "Go on?", id, outcomes: { yes: "next", no: draw.pick(["stop", "loop"]) } };
+        return {
+          ask: "Go on?",
+          id,
+          outcomes: {
+            ...sometimes(draw, 0.3, () => ({ first: { to: "next", when: { "input.bound": [1, 2] } } })),
+            yes: "next",
+            no: draw.pick(["stop", "loop"]),
+          },
+        };
       case "branches": {
         const phases = some(2, 4, () => phase(key, true));
         return { id, phases, parallel: bound(true), ...sometimes(draw, 0.5, () => ({ need: 1 })) };
