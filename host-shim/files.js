@@ -235,7 +235,8 @@ export function filesBelow(fixed, cwd, more = () => []) {
     folders.flatMap(({ name, path: locate, installed }) => {
       const path = locate();
       const there = statSync(path, { throwIfNoEntry: false })?.isDirectory();
-      return there ? [{ name, path: display(path, cwd()), ...(installed && { installed }) }] : [];
+      const location = path.replaceAll(sep, "/");
+      return there ? [{ name, path: display(path, cwd()), location, ...(installed && { installed }) }] : [];
     });
 
   const withheldRoots = () => attempt(() => present(fixed.filter((folder) => folder.listed && !folder.granted())));

@@ -1,5 +1,5 @@
-// The agent's own folder, which some limits keep unchanged even in a writable folder: it has the user's settings and
-// limits, the code that the agent's program loads, and the sessions.
+// Folders that some limits keep unchanged even in a writable folder: those that the limits name, and the agent's own, which
+// has the user's settings and limits, the code that the agent's program loads, and the sessions.
 import { lstatSync, readlinkSync } from "node:fs";
 import { dirname, join, parse, resolve, sep } from "node:path";
 
@@ -23,6 +23,20 @@ export function agentFolder(path, name = "the agent's folder") {
     if (places.holds(place, stat)) throw new Error(`${place} is in ${name}, which may not be written`);
   };
   return { names: places.folders, links: linksTo(path), check };
+}
+
+/**
+ * Returns several kept folders as one; `undefined` without any.
+ * @param {Kept[]} all
+ * @returns {Kept | undefined}
+ */
+export function keptTogether(all) {
+  if (all.length === 0) return undefined;
+  return {
+    names: all.flatMap(({ names }) => names),
+    links: all.flatMap(({ links }) => links),
+    check: (place, stat) => all.forEach(({ check }) => check(place, stat)),
+  };
 }
 
 /**

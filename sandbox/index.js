@@ -54,6 +54,7 @@ export { absolutePath, isBelow, namesLike, realPath, resolveWrite } from "./writ
  * @property {string[]} [hidden] files and folders that cannot be read or written, as paths of the agent
  * @property {boolean} [keepsAgentFolder] true if the agent's own folder cannot be written although it lies in a writable
  *   folder
+ * @property {string[]} [kept] absolute paths of other folders that cannot be written although they lie in a writable folder
  * @property {boolean} network true if command lines reach the network
  * @property {string} notice the text that follows the output of a command line that failed because of its limits
  * @property {string[]} [signs] parts of such an output, in lower case
@@ -64,7 +65,7 @@ export { absolutePath, isBelow, namesLike, realPath, resolveWrite } from "./writ
  * @typedef {object} Reach
  * @property {string[]} writable
  * @property {() => import("./hidden-paths.js").Hidden} hidden
- * @property {import("./agent-folder.js").Kept} [kept] the agent's own folder, which stays unchanged
+ * @property {import("./agent-folder.js").Kept} [kept] the folders that stay unchanged
  */
 
 /**

@@ -3,7 +3,7 @@
 import { existsSync, lstatSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 
-import { agentFolder, outside } from "./agent-folder.js";
+import { agentFolder, keptTogether, outside } from "./agent-folder.js";
 import { noteWorkTrees, trackingGitFolders, writableGitFolders } from "./git-folders.js";
 import { linkedOutside } from "./hard-links.js";
 import { findHidden } from "./hidden-paths.js";
@@ -172,14 +172,16 @@ export class SandboxSession {
    * @param {boolean} writes false for operations that only read
    * @returns {import("./index.js").Reach}
    */
-  reach({ writable, hidden = [], keepsAgentFolder }, cwd, writes) {
-    const kept = keepsAgentFolder && writes ? this.#kept() : undefined;
-    return { writable, hidden: () => findHidden(hidden, cwd), kept };
+  reach(limits, cwd, writes) {
+    const { writable, hidden = [] } = limits;
+    return { writable, hidden: () => findHidden(hidden, cwd), kept: writes ? this.#kept(limits) : undefined };
   }
 
-  #kept() {
-    const { path, name } = this.#keptFolder();
-    return agentFolder(path, name);
+  /** Returns the folders that limits keep. @param {Limits} limits */
+  #kept({ keepsAgentFolder, kept = [] }) {
+    const own = keepsAgentFolder ? [this.#keptFolder()] : [];
+    const folders = [...own, ...kept.map((path) => ({ path, name: path }))];
+    return keptTogether(folders.map(({ path, name }) => agentFolder(path, name)));
   }
 
   /**
@@ -242,7 +244,7 @@ export class SandboxSession {
    * @param {object} holder of the placeholders
    */
   #confined(line, limits, folderOfCall, folder, holder) {
-    const { writable: paths, hidden: rules = [], keepsAgentFolder, network } = limits;
+    const { writable: paths, hidden: rules = [], network } = limits;
     const { temporary, standIns } = folder;
     canConfine();
     if (line.includes("\0")) throw new Error("it contains a NUL character");
@@ -253,7 +255,7 @@ export class SandboxSession {
       (path) => !unreadable.some((hidden) => isBelow(path, hidden)),
     );
     this.#addReadOnly("tracked", tracking);
-    const kept = keepsAgentFolder ? this.#kept() : undefined;
+    const kept = this.#kept(limits);
     const listed = this.#withGitFolders(paths).filter((path) => !tracking.some((git) => isBelow(path, git)));
     const all = outside(outermost(listed), kept);
     const keys = this.#hide(all);

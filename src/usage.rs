@@ -51,7 +51,7 @@ impl From<&Refusal> for Rule {
     fn from(refusal: &Refusal) -> Self {
         match refusal {
             Refusal::Tool => Self::Tools,
-            Refusal::MayWrite | Refusal::Path { .. } | Refusal::Unresolved { .. } => Self::Write,
+            Refusal::MayWrite | Refusal::Path { .. } | Refusal::Kept { .. } | Refusal::Unresolved { .. } => Self::Write,
             Refusal::Hidden { .. } => Self::Hide,
         }
     }

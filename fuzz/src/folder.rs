@@ -107,7 +107,12 @@ impl Folder {
 
 impl WorkflowFiles for Folder {
     fn roots(&self) -> Result<Vec<Root>, Stale> {
-        let root = |name: &str, path: &str| Root { name: name.into(), path: path.into(), package: None };
+        let root = |name: &str, path: &str| Root {
+            name: name.into(),
+            path: path.into(),
+            location: format!("/{path}"),
+            package: None,
+        };
         let mut roots = vec![root("global", "~/workflows"), root("project", ".pi/workflows")];
         if self.0.keys().any(|file| file.starts_with("package/")) {
             let list = self.0.get("package/folders.json").map(|list| String::from_utf8_lossy(list));

@@ -134,6 +134,8 @@ fn library(template: &str) -> Library {
         phases: vec![phase("first"), phase("second")],
         root: "global".into(),
         folder: "w".into(),
+        dir: "/w".to_owned(),
+        scripts: None,
     };
     Library::new(vec![workflow], &mut Vec::new())
 }

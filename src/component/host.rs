@@ -482,7 +482,7 @@ fn tool_names() -> Result<Option<Vec<String>>, Stale> {
 }
 
 impl From<files::Root> for Root {
-    fn from(files::Root { name, path, installed }: files::Root) -> Self {
+    fn from(files::Root { name, path, location, installed }: files::Root) -> Self {
         let package = installed.map(|package| Package {
             name: package.name,
             scope: match package.scope {
@@ -491,7 +491,7 @@ impl From<files::Root> for Root {
             },
             workflows: package.value,
         });
-        Self { name, path, package }
+        Self { name, path, location, package }
     }
 }
 

@@ -132,9 +132,9 @@ impl Guest for Component {
         match perform(at, output) {
             Reply::Block(reason) => guest::EventOutcome::Block(reason),
             Reply::Stop(reason) => guest::EventOutcome::Stop(reason),
-            Reply::Confine { writable, hidden, keeps_agent_folder, network, notice, signs } => {
+            Reply::Confine { writable, hidden, keeps_agent_folder, kept, network, notice, signs } => {
                 let signs = signs.into_iter().map(Into::into).collect();
-                let limits = guest::Confinement { writable, hidden, keeps_agent_folder, network, notice, signs };
+                let limits = guest::Confinement { writable, hidden, keeps_agent_folder, kept, network, notice, signs };
                 guest::EventOutcome::Confine(limits)
             }
             Reply::Inject { custom_type, content } => {

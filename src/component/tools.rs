@@ -87,7 +87,7 @@ impl wit::Guest for Component {
         if argument.is_none() && writes_path(&tool) {
             return Err(format!("{tool} needs an ARGUMENT: the path of the file."));
         }
-        let decision = may(Some((phase, workflow)), &tool, argument.as_deref(), &Files);
+        let decision = may(Some((phase, workflow, &library)), &tool, argument.as_deref(), &Files);
         decision.map(Into::into).map_err(words)
     }
 

@@ -106,7 +106,13 @@ impl Files {
 
 impl WorkflowFiles for Files {
     fn roots(&self) -> Result<Vec<Root>, Stale> {
-        let root = |name: &str, path: &str| Root { name: name.into(), path: path.into(), package: None };
+        let location = |path: &str| self.resolve_write(path).map(|target| target.unwrap().path);
+        let root = |name: &str, path: &str| Root {
+            name: name.into(),
+            path: path.into(),
+            location: location(path).unwrap(),
+            package: None,
+        };
         let mut roots = vec![root("global", "~/workflows")];
         if !self.untrusted {
             roots.push(root("project", ".pi/workflows"));
@@ -114,6 +120,7 @@ impl WorkflowFiles for Files {
         roots.extend(self.packages.iter().enumerate().map(|(number, (package, _))| Root {
             name: format!("package:{number}"),
             path: format!("~/packages/{number}"),
+            location: format!("/home/packages/{number}"),
             package: Some(package.clone()),
         }));
         Ok(roots)
@@ -267,6 +274,8 @@ pub fn workflow(key: &str, phases: &[&str]) -> Workflow {
             .collect(),
         root: "global".into(),
         folder: format!("workflows/{key}"),
+        dir: format!("/home/workflows/{key}"),
+        scripts: None,
     }
 }
 

@@ -193,11 +193,15 @@ const FILE: &str = "workflow.yaml";
 
 impl WorkflowFiles for Draft<'_> {
     fn roots(&self) -> Result<Vec<Root>, Stale> {
-        Ok(vec![Root { name: "project".to_owned(), path: String::new(), package: None }])
+        Ok(vec![Root { name: "project".to_owned(), path: String::new(), location: String::new(), package: None }])
     }
 
     fn list(&self, _root: &str, path: &str) -> Result<Vec<DirEntry>, ReadError> {
-        let (name, kind) = if path.is_empty() { (self.name, FileKind::Directory) } else { (FILE, FileKind::File) };
+        let (name, kind) = match path {
+            "" => (self.name, FileKind::Directory),
+            path if path == self.name => (FILE, FileKind::File),
+            _ => return Err(FileError::NotFound.into()),
+        };
         Ok(vec![DirEntry { name: name.to_owned(), kind, target: None }])
     }
 

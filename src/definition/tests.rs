@@ -107,6 +107,8 @@ fn every_field_is_read() {
         library.get("w"),
         Some(&Workflow {
             key: "w".into(),
+            dir: "/home/workflows/w".into(),
+            scripts: None,
             name: "W".into(),
             command_name: "w-1_x".into(),
             initial_message: "Go\n".into(),
@@ -461,6 +463,7 @@ mod models;
 mod packages;
 mod parallel;
 mod permission;
+mod scripts;
 mod totals;
 mod ways;
 

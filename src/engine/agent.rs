@@ -247,6 +247,6 @@ impl Engine {
 /// The reply to a call that is allowed within limits.
 fn confine(files: FileAccess, network: bool, notice: String, signs: Vec<&'static str>) -> Reply {
     let writable = files.paths();
-    let FileAccess { hidden, keeps_agent_folder, .. } = files;
-    Reply::Confine { writable, hidden, keeps_agent_folder, network, notice, signs }
+    let FileAccess { hidden, keeps_agent_folder, kept, .. } = files;
+    Reply::Confine { writable, hidden, keeps_agent_folder, kept, network, notice, signs }
 }

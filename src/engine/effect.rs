@@ -174,6 +174,8 @@ pub enum Reply {
         hidden: Vec<String>,
         /// pi's agent folder stays as it is, also in a writable directory.
         keeps_agent_folder: bool,
+        /// Absolute paths of folders that stay as they are, also in a writable directory.
+        kept: Vec<String>,
         /// Commands have the network.
         network: bool,
         /// Appended to the result of a command that fails because of these limits.

@@ -31,8 +31,8 @@ pub(super) fn checked_env(planned: &[(String, Result<String, &str>)]) -> Result<
 }
 
 /// The variables of a command of the workflow at this depth of the path, with their values. A value that the run lacks
-/// is empty, with two exceptions, which are errors: the path of the run's folder, because a command would take an empty
-/// path for the root, and the whole task.
+/// is empty, with three exceptions, which are errors: the paths of folders, because a command would take an empty path for
+/// the root, and the whole task.
 pub(super) fn environment(command: &Command, active: &Active, depth: usize) -> Planned {
     if command.env().is_empty() {
         return Vec::new();
@@ -42,6 +42,7 @@ pub(super) fn environment(command: &Command, active: &Active, depth: usize) -> P
     let variables = command.env().iter();
     let given = |of: &Variable| match &of.value {
         ValueName::RunDir => value(&of.value).ok_or(text::NO_RUN_DIR),
+        ValueName::WorkflowDir => value(&of.value).filter(|path| !path.is_empty()).ok_or(text::NO_WORKFLOW_DIR),
         ValueName::Task => value(&of.value).ok_or(text::NO_WHOLE_TASK),
         other => Ok(value(other).unwrap_or_default()),
     };

@@ -2,8 +2,9 @@
 
 use super::host::Host;
 use crate::definition::{
-    FileOf, Found, Limits, OwnLimits, Permission, Phase, Refusal, RuleFile, Sandbox, Stale, ToolPolicy, UserLimits,
-    Workflow, is_carrier, means_tool, on_one_line, permission, rule_place, runs_commands, with_names, writes_path,
+    FileOf, Found, Library, Limits, OwnLimits, Permission, Phase, Refusal, RuleFile, Sandbox, Stale, ToolPolicy,
+    UserLimits, Workflow, is_carrier, means_tool, on_one_line, permission, rule_place, runs_commands, with_names,
+    writes_path,
 };
 use crate::text;
 
@@ -22,7 +23,12 @@ pub struct May {
 /// # Errors
 ///
 /// If the session is gone.
-pub fn may(phase: Option<(&Phase, &Workflow)>, tool: &str, path: Option<&str>, host: &dyn Host) -> Result<May, Stale> {
+pub fn may(
+    phase: Option<(&Phase, &Workflow, &Library)>,
+    tool: &str,
+    path: Option<&str>,
+    host: &dyn Host,
+) -> Result<May, Stale> {
     let mut file = FileOf::<UserLimits>::default();
     file.refresh(host)?;
     let of_user = match file.found() {
@@ -31,7 +37,7 @@ pub fn may(phase: Option<(&Phase, &Workflow)>, tool: &str, path: Option<&str>, h
         Found::Content(user) => Some(judge(&Rules::of_user(user), tool, path, host)?),
     };
     let of_phase = match phase {
-        Some((phase, workflow)) => Some(judge(&Rules::of_phase(phase, workflow), tool, path, host)?),
+        Some((phase, workflow, library)) => Some(judge(&Rules::of_phase(phase, workflow, library), tool, path, host)?),
         None => None,
     };
     let (word, reason) = match (of_user, of_phase) {
@@ -78,11 +84,11 @@ struct Rules<'a> {
 }
 
 impl<'a> Rules<'a> {
-    fn of_phase(phase: &'a Phase, workflow: &'a Workflow) -> Self {
+    fn of_phase(phase: &'a Phase, workflow: &'a Workflow, library: &'a Library) -> Self {
         Self {
             none_limits: format!("no rule of the phase \"{}\" limits", phase.id),
             tools: &phase.tools,
-            limits: Limits::of(phase, workflow).with_names(),
+            limits: Limits::of(phase, workflow).with_names().keeping(library.script_folders(&workflow.key)),
             own: &phase.limits,
             own_file: (&phase.file, &phase.at),
             defaults_file: workflow.file(),
@@ -157,6 +163,9 @@ fn judge(
                 } else {
                     format!("no network, {}", network()?)
                 });
+                if !files.kept.is_empty() {
+                    rules.push(format!("{} stays as it is", files.kept.join(", ")));
+                }
                 if files.keeps_agent_folder {
                     rules.push("pi's agent folder stays as it is".to_owned());
                 }
@@ -184,8 +193,9 @@ fn judge(
             (Word::Refused, reason)
         }
         Permission::Refused(refusal) => {
-            let rule = match refusal {
+            let rule = match &refusal {
                 Refusal::Hidden { .. } => format!("hide, {}", hide()?),
+                Refusal::Kept { folder, .. } => format!("{folder} stays as it is"),
                 _ => format!("write, {}", write()?),
             };
             let (what, why) = text::refused(&refusal, tool);

@@ -36,6 +36,7 @@ mod repetition;
 mod run_dir;
 mod run_through;
 mod running;
+mod scripts;
 mod session;
 mod start;
 mod state;
@@ -49,6 +50,7 @@ use context::Cx;
 use display::Shown;
 use entries::MAY_HAVE_RUN;
 use fresh_start::mark_prompts;
+use scripts::follow_scripts;
 use state::{Turn, Waiter};
 
 pub use arguments::prepared;
@@ -74,6 +76,9 @@ impl Engine {
         let mut cx = Cx::new(context);
         self.meter.begin_event();
         self.keeper.begin_event();
+        if follow_scripts(&mut self.run, &event, &cx).is_err() {
+            return Output::default();
+        }
         self.tell_hold(&mut cx);
         let begins_turn = event.begins_turn();
         if begins_turn {

@@ -141,7 +141,8 @@ impl<'a> Active<'a> {
     pub fn limits(&self) -> Limits<'a> {
         let depth = self.state.current_path.len();
         let value = |variable: &_| self.state.path_value(variable, depth, self.library);
-        let limits = Limits::of(self.phase, self.scope).with_values(value);
+        let kept = self.library.script_folders(&self.root.key);
+        let limits = Limits::of(self.phase, self.scope).with_values(value).keeping(kept);
         match limits.sandbox {
             // Nobody watches each of several agents at once.
             Sandbox::Preferred if self.state.progress.branch.is_some() => {

@@ -455,7 +455,7 @@ mod tests {
         ] {
             let progress = Progress {
                 version: 1,
-                seal: Some(Seal { version: 1, hash: "s".into() }),
+                seal: Some(Seal { version: 2, hash: "s".into() }),
                 later_seal: None,
                 others: Map::from_iter([("future".to_owned(), Value::from(1))]),
                 run_dir: RunDir::stored("0123456789abcdef0123"),
@@ -584,7 +584,7 @@ mod tests {
             (r#"{"visits":{"a:0":{"startedAt":1}}}"#, 1),
             (r#"{"version":1}"#, 1),
             (r#"{"version":1,"seal":7}"#, 1),
-            (r#"{"version":1,"seal":{"version":1,"hash":7}}"#, 1),
+            (r#"{"version":1,"seal":{"version":2,"hash":7}}"#, 1),
             (r#"{"version":1,"loops":7,"seal":{"version":0,"hash":"x"}}"#, 1),
             (r#"{"version":2}"#, 2),
             (r#"{"version":"2"}"#, u32::MAX),
@@ -593,7 +593,7 @@ mod tests {
             assert_eq!(progress_of(stored), Progress { version, ..Progress::default() }, "{stored}");
         }
         let progress = progress_of(
-            r#"{"idle":2,"loops":{"a":-1,"b":2},"new":[1],"seal":{"version":1,"hash":"h"},"visits":{"a:0":7,"a:1":
+            r#"{"idle":2,"loops":{"a":-1,"b":2},"new":[1],"seal":{"version":2,"hash":"h"},"visits":{"a:0":7,"a:1":
                 {"startedAt":1,"passes":1,"endedAt":"x","evidence":[{},7],"summary":{"id":"i","name":"n","text":"t","step":6}},
                 "a:2":{"startedAt":1,"passes":1,"summary":{}}}}"#,
         );

@@ -98,6 +98,7 @@ impl RunState {
             ValueName::ItemCount => OutputValue::Number(item()?.count.into()),
             ValueName::Task => OutputValue::Text(self.whole_task()?.to_owned()),
             ValueName::RunDir => OutputValue::Text(self.run_dir_path()?.to_owned()),
+            ValueName::WorkflowDir => OutputValue::Text(self.scope(depth, library)?.dir.clone()),
         })
     }
 

@@ -39,8 +39,14 @@ fn model_note(own: &OwnModel) -> Option<String> {
     (!notes.is_empty()).then(|| notes.join("; "))
 }
 
+/// Returns a note on the files in `scripts/` of a workflow; `None` without any, and for a group in it.
+fn scripts_note(workflow: &Workflow) -> Option<String> {
+    let scripts = workflow.scripts.as_ref().filter(|_| workflow.group.is_none())?;
+    Some(scripts.note().to_owned())
+}
+
 /// Returns the notes on a workflow or a group as a whole: the items for which it is repeated, its branches, its model, its
-/// budget, and its number of loops if that is not the default.
+/// budget, its number of loops if that is not the default, and its `scripts/`.
 pub fn workflow_notes(workflow: &Workflow, library: &Library) -> impl Iterator<Item = String> {
     let count = &workflow.max_loops;
     let is_default = *count == BoundValue::Fixed(DEFAULT_MAX_LOOPS);
@@ -48,7 +54,8 @@ pub fn workflow_notes(workflow: &Workflow, library: &Library) -> impl Iterator<I
     let each = workflow.each.as_ref().map(|each| format!("for each of {}", short(&each.to_string())));
     let parallel = parallel_notes(workflow, library);
     let model = model_note(&workflow.model);
-    each.into_iter().chain(parallel).chain(model).chain(budget_note(&workflow.budget)).chain(loops)
+    let notes = each.into_iter().chain(parallel).chain(model).chain(budget_note(&workflow.budget));
+    notes.chain(loops).chain(scripts_note(workflow))
 }
 
 /// Returns the notes on a nested workflow or a group: the values that the entry gives to inputs, the model of the entry,
@@ -159,6 +166,7 @@ pub fn rule_lines(root: &Workflow, library: &Library) -> Vec<String> {
         let own = model_note(&scope.model)
             .into_iter()
             .chain(budget_note(&scope.budget))
+            .chain(scripts_note(scope))
             .map(|note| format!("{}: {note}", scope.key));
         lines.extend(own);
         for entry in &scope.phases {

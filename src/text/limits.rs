@@ -16,7 +16,7 @@ const TEMPORARY: &str = "temporary files ($TMPDIR)";
 /// Returns the line of the context prompt with the limits of the phase; `None` without limits.
 pub(super) fn limits_line(active: &Active) -> Option<String> {
     let limits = active.limits();
-    if limits.write.is_none() && !limits.hold_commands() {
+    if limits.write.is_none() && (limits.network || !limits.hold_commands()) {
         return None;
     }
     let mut line = match &limits.write {
@@ -155,6 +155,9 @@ pub fn refused(refusal: &Refusal, tool: &str) -> (String, Option<String>) {
             HiddenCause::Unresolved { reason } => (format!("\"{path}\" may be hidden"), because(reason)),
             HiddenCause::MayRead => (not_own("read hidden files"), None),
         },
+        Refusal::Kept { path, .. } => {
+            (format!("\"{path}\" cannot be written"), Some("a workflow's `scripts/` is part of its rules".to_owned()))
+        }
         Refusal::Unresolved { path, reason } => (format!("\"{path}\" cannot be written"), because(reason)),
     }
 }
@@ -175,6 +178,7 @@ pub fn refusal(of: RulesOf, tool: &str, refusal: &Refusal) -> String {
         },
         Refusal::MayWrite => (format!(", and is refused {place}"), writable() + whitelist),
         Refusal::Path { .. } | Refusal::Unresolved { .. } => (place, writable()),
+        Refusal::Kept { .. } => (place, String::new()),
         Refusal::Hidden { cause, .. } => match cause {
             HiddenCause::Around { .. } => {
                 let hint = format!(
@@ -263,9 +267,14 @@ pub fn confinement_notice(rules: &[RulesOf], files: &FileAccess, network: bool) 
     let hidden: Vec<String> = rules.iter().flat_map(|of| of.limits().hide.to_vec()).collect();
     let (has_network, network) = (network, (!network).then(|| "have no network".to_owned()));
     let hidden = (!hidden.is_empty()).then(|| format!("cannot read or write {}, hidden here", paths(&hidden)));
+    let is_reached = |folder: &&String| {
+        files.writable.as_ref().is_none_or(|places| places.iter().any(|place| folder.starts_with(&place.path)))
+    };
+    let kept: Vec<&str> = files.kept.iter().filter(is_reached).map(String::as_str).collect();
+    let kept = (!kept.is_empty()).then(|| format!("cannot write {}, part of the rules", kept.join(", ")));
     let agent_folder =
         (files.keeps_agent_folder && writable.is_none()).then(|| "cannot write pi's agent folder".to_owned());
-    let limits: Vec<String> = write.into_iter().chain(network).chain(hidden).chain(agent_folder).collect();
+    let limits: Vec<String> = write.into_iter().chain(network).chain(hidden).chain(kept).chain(agent_folder).collect();
     let replacing = if writable.is_some_and(|paths| paths.iter().any(|path| !path.ends_with('/'))) {
         " A listed file cannot be replaced, as `sed -i` does."
     } else {

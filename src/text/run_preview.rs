@@ -69,9 +69,14 @@ impl<'a> RunPreview<'a> {
                         source,
                         is_conditional,
                     };
-                    let gate = gate.as_ref().map(|gate| (commands(gate), approvals(gate), source.clone()));
+                    let with_scripts = |mut run: Vec<&'a str>| {
+                        run.extend(scope.shown_scripts().filter(|_| !run.is_empty()));
+                        run
+                    };
+                    let gate = gate.as_ref();
+                    let gate = gate.map(|gate| (with_scripts(commands(gate)), approvals(gate), source.clone()));
                     self.gates.extend(gate.map(|(run, asked, source)| previewed(run, asked, false, source)));
-                    let step = phase.step().map(|step| vec![step.command.shown()]);
+                    let step = phase.step().map(|step| with_scripts(vec![step.command.shown()]));
                     self.gates.extend(step.map(|run| previewed(run, Vec::new(), true, source)));
                     let question = phase.question().map(|question| vec![&*question.text]);
                     self.gates.extend(question.map(|asked| previewed(Vec::new(), asked, true, None)));

@@ -89,7 +89,8 @@ pub(super) fn value_variable(
         | ValueName::ItemField(_)
         | ValueName::ItemNumber
         | ValueName::ItemCount
-        | ValueName::RunDir => depth,
+        | ValueName::RunDir
+        | ValueName::WorkflowDir => depth,
     };
     match (state.value(&name, depth, library), &name) {
         (Some(value), _) => Some(Cow::Owned(output_text(&value))),

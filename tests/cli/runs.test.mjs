@@ -225,7 +225,7 @@ wf-1-aaaaaa  2026-11-01 10:00  done       flow      Do     2m       0s       $1.
       phase: { key: "flow:1", name: "Do" },
       startedAt: START + HOUR,
       endedAt: START,
-      fingerprint: "1:abcdef",
+      fingerprint: "2:abcdef",
       steps: 1,
       session: { file, id: run.session.id, cwd: project },
     });
@@ -732,7 +732,7 @@ suite("pi-workflows stats", () => {
       write(`${number}.jsonl`, took(number, minutes, number < 3 ? { unpriced: 1 } : {}));
     assert.deepEqual(run(["stats"]), {
       status: 0,
-      stdout: `flow: 6 runs since 2026-11-02 (6 done), fingerprint 1:abcdef
+      stdout: `flow: 6 runs since 2026-11-02 (6 done), fingerprint 2:abcdef
              at work          waiting     cost                visits      gate failures  refusals
   Look       3m 30s, 30m (6)  1m, 1m (6)  $0.20 to $3.00 (4)  3.5, 6 (6)  0.5, 1 (6)     4.5, 7 (6)
   Whole run  3m 30s, 30m (6)  1m, 1m (6)  $0.20 to $3.00 (4)  -           0.5, 1 (6)     4.5, 7 (6)
@@ -758,7 +758,7 @@ Of fewer than 5 runs, which a median needs: the smallest and the largest.
 
   test("begins anew with each fingerprint, the newest first", (t) => {
     const { run, write } = place(t);
-    const seal = (/** @type {string} */ hash) => ({ seal: { version: 1, hash } });
+    const seal = (/** @type {string} */ hash) => ({ seal: { version: 2, hash } });
     for (let number = 1; number <= 9; number += 1)
       write(`${number}.jsonl`, took(number, 1, {}, seal(number < 4 ? "old" : "new")));
     write("other.jsonl", { ...took(20, 1), workflowKey: "other", active: true });

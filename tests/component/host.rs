@@ -658,13 +658,19 @@ impl files::Host for Host {
             let prefix = format!("{root}/");
             self.files.keys().any(|path| path.starts_with(&prefix))
         });
-        let roots = there.map(|root| files::Root { name: root.into(), path: format!("~/{root}"), installed: None });
+        let roots = there.map(|root| files::Root {
+            name: root.into(),
+            path: format!("~/{root}"),
+            location: format!("/home/{root}"),
+            installed: None,
+        });
         // Files `package:NAME/PATH` are those of an installed package.
         let packages: BTreeSet<&str> =
             self.files.keys().filter_map(|path| path.strip_prefix("package:")?.split('/').next()).collect();
         let packages = packages.into_iter().map(|name| files::Root {
             name: format!("package:{name}"),
             path: format!("~/{name}"),
+            location: format!("/home/{name}"),
             installed: Some(files::InstalledPackage {
                 name: name.into(),
                 scope: files::PackageScope::User,

@@ -15,7 +15,7 @@ import {
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { agentFolder } from "../../sandbox/agent-folder.js";
+import { agentFolder, keptTogether } from "../../sandbox/agent-folder.js";
 import { fileOperations } from "../../sandbox/file-operations.js";
 
 const HOST = fileURLToPath(new URL("confined-host.mjs", import.meta.url));
@@ -82,6 +82,32 @@ suite("the agent's folder", { skip: process.platform === "linux" ? false : "need
       });
     }
   }
+
+  test("and other folders that limits name are kept together", async (t) => {
+    const { root, at, agent, limits } = home(t);
+    const kept = [at("other"), at("missing")];
+    const run = (/** @type {string[]} */ writable, /** @type {string} */ line) =>
+      JSON.parse(
+        execFileSync(process.execPath, [HOST, at("project"), JSON.stringify({ writable, agent, kept }), line], {
+          encoding: "utf8",
+        }),
+      )[0];
+    for (const writable of [["/"], [`${root}/`], [`${at("other")}/`]]) {
+      run(
+        writable,
+        `cd ${root}; echo theirs > other/x; rm other/x; mv other gone; touch other/new; echo theirs > ${limits}`,
+      );
+      assert.equal(readFileSync(at("other/x"), "utf8"), "mine\n");
+      assert.equal(existsSync(at("other/new")), false);
+    }
+    assert.equal(readFileSync(limits, "utf8"), "theirs\n", "only what the limits name is kept");
+    const folders = keptTogether([agentFolder(agent), agentFolder(at("other"), "the other folder")]);
+    const { writeFile } = fileOperations(["/"], undefined, folders);
+    await assert.rejects(writeFile(at("other/x"), "theirs\n"), /is in the other folder, which may not be written/);
+    await assert.rejects(writeFile(limits, "theirs\n"), /is in the agent's folder/);
+    await writeFile(at("free"), "free\n");
+    assert.equal(keptTogether([]), undefined);
+  });
 
   test("is not changed through a hard link that was there before", (t) => {
     const { root, limits, run, at } = home(t);

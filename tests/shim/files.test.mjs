@@ -480,10 +480,10 @@ suite("the working directory", () => {
 
   test("is granted while the project is trusted", (t) => {
     let trusted = true;
-    const { read, roots, write } = grant(t, { trusted: () => trusted, grants: [TREE] });
+    const { read, roots, write, root } = grant(t, { trusted: () => trusted, grants: [TREE] });
     write("project/src/a", "A");
     assert.equal(read("src/a", "tree"), "A");
-    assert.deepEqual(roots(), [{ name: "tree", path: "." }]);
+    assert.deepEqual(roots(), [{ name: "tree", path: ".", location: `${root}/project` }]);
     trusted = false;
     refused(() => read("src/a", "tree"), "no-such-root");
     assert.deepEqual(roots(), []);
@@ -504,8 +504,8 @@ suite("roots", () => {
   test("are those that exist, in the manifest's order, as a user would write them", (t) => {
     const { roots, root } = grant(t, { grants: [PROJECT, { ...AGENT, name: "missing", path: "missing" }, AGENT] });
     assert.deepEqual(roots(), [
-      { name: "project", path: ".conf/things" },
-      { name: "global", path: `${root}/agent/things` },
+      { name: "project", path: ".conf/things", location: `${root}/project/.conf/things` },
+      { name: "global", path: `${root}/agent/things`, location: `${root}/agent/things` },
     ]);
   });
 
@@ -516,14 +516,14 @@ suite("roots", () => {
       configDirName: ".conf",
       isProjectTrusted: () => false,
     });
-    assert.deepEqual(files.roots(), [{ name: "home", path: "~/" }]);
+    assert.deepEqual(files.roots(), [{ name: "home", path: "~/", location: homedir() }]);
   });
 
   test("are withheld where they exist and the project is not trusted", (t) => {
     let trusted = false;
     const unlisted = /** @type {const} */ ({ name: "unlisted", base: "project", path: "things", listed: false });
     const { withheld, root } = grant(t, { trusted: () => trusted, grants: [AGENT, PROJECT, unlisted] });
-    assert.deepEqual(withheld(), [{ name: "project", path: ".conf/things" }]);
+    assert.deepEqual(withheld(), [{ name: "project", path: ".conf/things", location: `${root}/project/.conf/things` }]);
     rmSync(join(root, "project/.conf/things"), { recursive: true });
     writeFileSync(join(root, "project/.conf/things"), "a file");
     assert.deepEqual(withheld(), []);

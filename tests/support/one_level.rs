@@ -26,7 +26,7 @@ impl fmt::Debug for Files {
 
 impl WorkflowFiles for Files {
     fn roots(&self) -> Result<Vec<Root>, Stale> {
-        Ok(vec![Root { name: "global".into(), path: "workflows".into(), package: None }])
+        Ok(vec![Root { name: "global".into(), path: "workflows".into(), location: "/workflows".into(), package: None }])
     }
 
     fn list(&self, _root: &str, path: &str) -> Result<Vec<DirEntry>, ReadError> {

@@ -36,6 +36,8 @@ pub enum Decision {
         /// The file in which `write` stands.
         by: RuleFile,
     },
+    /// The path lies in `scripts/` of a workflow.
+    Kept,
     /// `hide` refuses the call.
     Hidden {
         /// The file in which `hide` stands.
@@ -71,6 +73,7 @@ impl CallProblem {
                         | Decision::Confined
                         | Decision::Tools
                         | Decision::Path { .. }
+                        | Decision::Kept
                         | Decision::Hidden { .. },
                         _,
                     ) => wrong,
@@ -93,6 +96,9 @@ impl Decision {
             Self::Confined => ("is allowed, in a sandbox".to_owned(), "refused"),
             Self::Tools => ("is refused by `tools` of this phase".to_owned(), "allowed"),
             Self::MayWrite { by } | Self::Path { by } => (format!("is refused by `write` {}", of(by)), "allowed"),
+            Self::Kept => {
+                ("is refused: `scripts/` of a workflow stays as it is where a phase has limits".to_owned(), "allowed")
+            }
             Self::Hidden { by, .. } => (format!("is refused by `hide` {}", of(by)), "allowed"),
         };
         format!("in the workflow \"{workflow}\", `{call}` {decided}, and the test wants it {wanted}")

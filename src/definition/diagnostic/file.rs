@@ -1,7 +1,7 @@
 //! Files and folders that are not read, or not as they are.
 
 use super::description::{Description, LINK_OUTSIDE, error, warning};
-use crate::definition::model::{FileError, MAX_BYTES, MAX_ENTRIES, Total};
+use crate::definition::model::{FileError, MAX_BYTES, MAX_ENTRIES, MAX_SCRIPT_BYTES, MAX_SCRIPTS, Total};
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum FileProblem {
@@ -13,7 +13,14 @@ pub enum FileProblem {
     Skipped,
     FolderTooDeep,
     TotalReached(Total),
+    TooManyScripts,
+    ScriptsTooLarge,
+    ScriptNotPlain,
 }
+
+/// The help for files that `scripts/` has no room for.
+const ELSEWHERE: &str =
+    "its files are rules of a run: put what is no script into another folder beside `workflow.yaml`";
 
 impl FileProblem {
     pub(crate) fn describe(&self) -> Description {
@@ -51,6 +58,12 @@ impl FileProblem {
                 error(format!("nothing is loaded from here on: {too_much}"))
                     .help("remove from the workflows folders what does not belong to a workflow")
             }
+            Self::TooManyScripts => error(format!("`scripts/` has more than {MAX_SCRIPTS} files")).help(ELSEWHERE),
+            Self::ScriptsTooLarge => {
+                error(format!("the files in `scripts/` have more than {} MiB", MAX_SCRIPT_BYTES >> 20)).help(ELSEWHERE)
+            }
+            Self::ScriptNotPlain => error("a link, or neither a file nor a folder, in `scripts/` of a workflow")
+                .help("its files are rules of a run, so links there are not followed: put the file itself there"),
         }
     }
 }

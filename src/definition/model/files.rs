@@ -13,6 +13,8 @@ pub struct Root {
     pub name: String,
     /// The location of the root, as a user would write it.
     pub path: String,
+    /// Its absolute path with `/`.
+    pub location: String,
     /// The installed pi package that the folder belongs to, if any.
     pub package: Option<Package>,
 }

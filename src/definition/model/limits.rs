@@ -23,6 +23,8 @@ pub struct Limits<'a> {
     pub sandbox: Sandbox,
     /// pi's agent folder stays as it is, also where `write` allows it to be written.
     pub keeps_agent_folder: bool,
+    /// Absolute paths of folders that stay as they are, also where `write` allows them to be written.
+    pub kept: Vec<&'a str>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +52,16 @@ impl<'a> Limits<'a> {
             network: own.network.or(default.network).unwrap_or(true),
             sandbox: own.sandbox.or(default.sandbox).unwrap_or_default(),
             keeps_agent_folder: false,
+            kept: Vec::new(),
         }
+    }
+
+    /// Returns the limits, if there are any, with these folders kept as they are.
+    pub fn keeping(mut self, folders: Vec<&'a str>) -> Self {
+        if self.write.is_some() || !self.hide.is_empty() || !self.network {
+            self.kept = folders;
+        }
+        self
     }
 
     /// Returns the limits with the values of a run in the paths. A path stays as it is, and allows nothing, if a
@@ -79,10 +90,10 @@ impl<'a> Limits<'a> {
         self.hold_commands() || !self.hide.is_empty()
     }
 
-    /// Returns true if commands are held to `write` and `network`, or kept from pi's agent folder. With `sandbox: off`
+    /// Returns true if commands are held to `write` and `network`, or kept from folders. With `sandbox: off`
     /// commands are held to `hide` only.
     pub fn hold_commands(&self) -> bool {
-        let has_limits = self.write.is_some() || !self.network || self.keeps_agent_folder;
+        let has_limits = self.write.is_some() || !self.network || self.keeps_agent_folder || !self.kept.is_empty();
         self.sandbox != Sandbox::Off && has_limits
     }
 

@@ -29,6 +29,7 @@ pub mod rule_inputs;
 pub mod run_dir;
 #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "the schemas and the reference are made of it natively"))]
 pub mod schema;
+pub mod scripts;
 pub mod seal;
 pub mod settings;
 pub mod tools;
@@ -46,8 +47,8 @@ pub mod written_paths;
 pub use self::{
     bound_values::*, budget::*, expected_calls::*, files::*, gate::*, groups::*, hidden::*, inputs::*, library::*,
     limits::*, models::*, notify::*, outcomes::*, own_limits::*, own_work::*, parallel::*, path_variables::*, paths::*,
-    permission::*, program_variables::*, records::*, results::*, rule_inputs::*, schema::*, settings::*, tools::*,
-    totals::*, user_files::*, user_limits::*, value_type::*, values::*, words::*, work::*, workflow::*,
+    permission::*, program_variables::*, records::*, results::*, rule_inputs::*, schema::*, scripts::*, settings::*,
+    tools::*, totals::*, user_files::*, user_limits::*, value_type::*, values::*, words::*, work::*, workflow::*,
 };
 pub use nearest::nearest;
 

@@ -43,6 +43,8 @@ pub struct FileAccess {
     pub hidden: Vec<String>,
     /// See [`Limits::keeps_agent_folder`].
     pub keeps_agent_folder: bool,
+    /// See [`Limits::kept`].
+    pub kept: Vec<String>,
 }
 
 /// A file or directory.
@@ -68,6 +70,12 @@ pub enum Refusal {
         link_target: Option<String>,
         /// The rule that would allow the file if the rule did not lead through a link.
         linked_rule: Option<String>,
+    },
+    /// The file lies in a folder that stays as it is.
+    Kept {
+        /// The argument of the call.
+        path: String,
+        folder: String,
     },
     /// The host does not tell which file the tool would write.
     Unresolved {
@@ -110,12 +118,7 @@ impl Permission {
 impl FileAccess {
     /// Returns the files that both may reach.
     fn and(self, other: Self) -> Self {
-        let mut hidden = self.hidden;
-        for path in other.hidden {
-            if !hidden.contains(&path) {
-                hidden.push(path);
-            }
-        }
+        let (hidden, kept) = (joined(self.hidden, other.hidden), joined(self.kept, other.kept));
         let writable = match (self.writable, other.writable) {
             (Some(places), Some(others)) => {
                 let pairs = places.iter().flat_map(|place| others.iter().map(move |other| (place, other)));
@@ -129,7 +132,7 @@ impl FileAccess {
             }
             (places, others) => places.or(others),
         };
-        Self { writable, hidden, keeps_agent_folder: self.keeps_agent_folder || other.keeps_agent_folder }
+        Self { writable, hidden, keeps_agent_folder: self.keeps_agent_folder || other.keeps_agent_folder, kept }
     }
 
     /// The paths of `writable`.
@@ -183,6 +186,7 @@ pub fn permission(
             writable,
             hidden: host_paths(limits.hide),
             keeps_agent_folder: limits.keeps_agent_folder && holds,
+            kept: if holds { kept(limits) } else { Vec::new() },
         };
         let (network, unconfined) = (limits.network || !holds, limits.unconfined());
         return Ok(Permission::Confined { files, network, unconfined });
@@ -200,18 +204,23 @@ pub fn permission(
             return Ok(Permission::Refused(Refusal::Hidden { path, cause }));
         }
     }
-    let keeps_agent_folder = limits.keeps_agent_folder && writes_path(tool);
+    let writes = writes_path(tool);
+    if let Some(refusal) = if writes { in_kept(limits, path()?, host)? } else { None } {
+        return Ok(Permission::Refused(refusal));
+    }
+    let keeps_agent_folder = limits.keeps_agent_folder && writes;
+    let own_kept = if writes { kept(limits) } else { Vec::new() };
     let everything = || {
-        if limits.hide.is_empty() && !keeps_agent_folder {
+        if limits.hide.is_empty() && !keeps_agent_folder && own_kept.is_empty() {
             return Permission::Allowed;
         }
         let (writable, hidden) = (None, host_paths(limits.hide));
-        Permission::Files(FileAccess { writable, hidden, keeps_agent_folder })
+        Permission::Files(FileAccess { writable, hidden, keeps_agent_folder, kept: own_kept.clone() })
     };
     if reads {
         return Ok(everything());
     }
-    if writes_path(tool) {
+    if writes {
         return match &limits.write {
             Some(rules) => within(rules, limits, path()?, host),
             None => Ok(everything()),
@@ -221,6 +230,34 @@ pub fn permission(
         return Ok(Permission::Allowed);
     }
     Ok(Permission::Refused(Refusal::MayWrite))
+}
+
+fn kept(limits: &Limits) -> Vec<String> {
+    limits.kept.iter().map(|&folder| folder.to_owned()).collect()
+}
+
+/// Returns both lists, each path once.
+fn joined(mut paths: Vec<String>, others: Vec<String>) -> Vec<String> {
+    for path in others {
+        if !paths.contains(&path) {
+            paths.push(path);
+        }
+    }
+    paths
+}
+
+/// Returns the refusal of a call that writes a file in a kept folder. The host checks again after it has opened the
+/// file.
+fn in_kept(limits: &Limits, path: Option<String>, host: &dyn WorkflowFiles) -> Result<Option<Refusal>, Stale> {
+    let Some(path) = path.filter(|_| !limits.kept.is_empty()) else { return Ok(None) };
+    let Ok(target) = host.resolve_write(&path)? else { return Ok(None) };
+    for &folder in &limits.kept {
+        let Ok(kept) = host.resolve_write(folder)? else { continue };
+        if below(&target.path, &kept.path).is_some() {
+            return Ok(Some(Refusal::Kept { path, folder: folder.to_owned() }));
+        }
+    }
+    Ok(None)
 }
 
 /// Decides on a call of a tool that writes a file.
@@ -243,6 +280,7 @@ fn within(
                     writable: Some(writable.places()),
                     hidden: host_paths(limits.hide),
                     keeps_agent_folder: limits.keeps_agent_folder,
+                    kept: kept(limits),
                 })
             } else {
                 let linked_rule = writable.linked_rule(&target);

@@ -295,7 +295,8 @@ table! {
         /// Maximum duration of the command of `run`, at most a day.
         "timeout": Kind::OrInput(&Kind::Duration("10m")) => "10m",
         /// Variables of the environment of `run`, each with a value of the run: `input.NAME`, `output.ID.NAME`,
-        /// `outcome.ID`, `summary.ID`, `log.ID`, `item`, `itemNumber`, `itemCount`, `task` or `runDir`.
+        /// `outcome.ID`, `summary.ID`, `log.ID`, `item`, `itemNumber`, `itemCount`, `task`, `runDir` or
+        /// `workflowDir`.
         "env": Kind::Variables => "none",
         /// With `run`: values that the command gives, by name, as one JSON object on its standard output.
         "outputs": Kind::Outputs(&OUTPUT_FIELDS) => "none",
@@ -380,7 +381,8 @@ table! {
         /// Maximum duration of the command of `run`, at most a day.
         "timeout": Kind::OrInput(&Kind::Duration("10m")) => "10m",
         /// Variables of the environment of `run`, each with a value of the run: `input.NAME`, `output.ID.NAME`,
-        /// `outcome.ID`, `summary.ID`, `log.ID`, `item`, `itemNumber`, `itemCount`, `task` or `runDir`.
+        /// `outcome.ID`, `summary.ID`, `log.ID`, `item`, `itemNumber`, `itemCount`, `task`, `runDir` or
+        /// `workflowDir`.
         "env": Kind::Variables => "",
         /// A regular expression that must match in the file of `file`; `^` and `$` mean lines.
         "contains": Kind::Text => "",

@@ -13,6 +13,7 @@
 //! | `model`, as it is written, and `thinking`, also of entries and of the workflow | the user's aliases of models |
 //! | `outcomes`, `when`, `with`, names, defaults and `optional` of `inputs` | their types and descriptions |
 //! | `outputs` with their types | their descriptions |
+//! | paths and contents of the files in `scripts/` | the rights of these files, folders without files |
 //! | values of inputs in paths and as bounds, in the seal of a run | other values of inputs |
 //! | | `show`: what a user is offered and the model is shown |
 //!
@@ -38,7 +39,7 @@ use super::values::ValueName;
 use super::workflow::{Entry, EntryKind, Phase, ToolPolicy, Workflow};
 
 /// The version of the sequence of bytes that is hashed.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Returns the hash of the rules of a workflow and of all workflows nested in it, in hexadecimal digits.
 pub(crate) fn hash(workflows: &[&Workflow]) -> String {
@@ -118,6 +119,8 @@ impl Rules {
             place: _,
             root,
             folder: _,
+            dir: _,
+            scripts,
         } = workflow;
         (key, root, loopable, max_loops, auto_continue, context, budget, each, parallel).hash(self);
         // Texts are no rules, but the need for a folder of the run is a rule.
@@ -138,6 +141,9 @@ impl Rules {
             }
             when.hash(rules);
         });
+        if let Some(scripts) = scripts {
+            ("scripts", scripts.hash()).hash(self);
+        }
     }
 
     fn phase(&mut self, phase: &Phase) {
@@ -226,6 +232,7 @@ fn set(items: &[String]) -> Set<&str> {
 mod tests {
     use super::*;
     use crate::definition::fixtures::{phase, workflow};
+    use crate::definition::model::scripts::{ScriptFiles, Scripts};
     use crate::definition::{
         Answer, AnswerText, BoundValue, BudgetBounds, Check, CheckKind, Command, Condition, ContextInjection,
         ContextMode, Gate, Given, Library, Measure, Need, Parallel, Pattern, Question, Sandbox, Step, Target, Thinking,
@@ -314,6 +321,12 @@ mod tests {
 
     fn parallel(at_once: BoundValue<u32>) -> Parallel {
         Parallel { at_once, need: Need::All, decide: None }
+    }
+
+    fn scripts(files: &[(&str, &str)]) -> Option<std::rc::Rc<Scripts>> {
+        let mut read = ScriptFiles::default();
+        files.iter().for_each(|(path, text)| assert!(read.add(path, text.as_bytes())));
+        Scripts::of(read, "/w", "w").map(Into::into)
     }
 
     fn of_input<T>(name: &str) -> BoundValue<T> {
@@ -457,6 +470,11 @@ mod tests {
             |w| w[0].phases[1] = Entry::workflow("other"),
             |w| w[1].phases.truncate(1),
             |w| w[2].phases.push(Entry::phase(phase("e"))),
+            |w| w[0].scripts = scripts(&[("a", "x")]),
+            |w| w[1].scripts = scripts(&[("a", "x")]),
+            |w| w[0].scripts = scripts(&[("b", "x")]),
+            |w| w[0].scripts = scripts(&[("a", "")]),
+            |w| w[0].scripts = scripts(&[("a", "x"), ("b", "x")]),
         ];
         let mut seals = Set::new();
         for (index, change) in changes.iter().enumerate() {
@@ -478,6 +496,7 @@ mod tests {
                 w[0].completion_message.clone_from(&own);
                 w[0].not_done_reminder = own;
                 w[0].folder = "elsewhere".into();
+                w[0].dir = "/elsewhere".into();
             },
             |w| {
                 let phase = at(&mut w[2], 0);

@@ -27,6 +27,7 @@ impl UserLimits {
             network: network.unwrap_or(true),
             sandbox: sandbox.unwrap_or_default(),
             keeps_agent_folder: true,
+            kept: Vec::new(),
         }
     }
 }

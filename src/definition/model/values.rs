@@ -31,6 +31,8 @@ pub enum ValueName {
     Task,
     /// `runDir`: the folder of the run.
     RunDir,
+    /// `workflowDir`: the folder of the workflow that has the name.
+    WorkflowDir,
 }
 
 /// The variable of the folder of the run, as texts and paths have it.
@@ -60,9 +62,11 @@ impl ValueName {
     pub const ITEM_COUNT: &str = "itemCount";
     pub const TASK: &str = "task";
     pub const RUN_DIR: &str = "runDir";
+    pub const WORKFLOW_DIR: &str = "workflowDir";
 
     /// The names of one word.
-    const WORDS: [Self; 5] = [Self::Item, Self::ItemNumber, Self::ItemCount, Self::Task, Self::RunDir];
+    const WORDS: [Self; 6] =
+        [Self::Item, Self::ItemNumber, Self::ItemCount, Self::Task, Self::RunDir, Self::WorkflowDir];
 
     /// Reads a name. If the text is not a name, the error is the name that may be meant.
     pub fn parse(text: &str) -> Result<Self, Option<String>> {
@@ -99,7 +103,7 @@ impl ValueName {
             Self::Item | Self::ItemField(_) => "the file, the start of the run or the agent",
             Self::Log(_) => "a command",
             Self::Task => "the user",
-            Self::ItemNumber | Self::ItemCount | Self::RunDir => "pi-workflows",
+            Self::ItemNumber | Self::ItemCount | Self::RunDir | Self::WorkflowDir => "pi-workflows",
         }
     }
 
@@ -117,6 +121,7 @@ impl ValueName {
             Self::ItemCount => Self::ITEM_COUNT,
             Self::Task => Self::TASK,
             Self::RunDir => Self::RUN_DIR,
+            Self::WorkflowDir => Self::WORKFLOW_DIR,
         }
     }
 }
@@ -130,7 +135,9 @@ impl fmt::Display for ValueName {
             Self::Summary(id) => write!(f, "summary.{id}"),
             Self::Log(id) => write!(f, "log.{id}"),
             Self::ItemField(name) => write!(f, "item.{name}"),
-            Self::Item | Self::ItemNumber | Self::ItemCount | Self::Task | Self::RunDir => f.write_str(self.form()),
+            Self::Item | Self::ItemNumber | Self::ItemCount | Self::Task | Self::RunDir | Self::WorkflowDir => {
+                f.write_str(self.form())
+            }
         }
     }
 }
@@ -199,6 +206,7 @@ mod tests {
             "item.x",
             "task",
             "runDir",
+            "workflowDir",
             "item",
             "itemCount",
         ] {
@@ -216,6 +224,7 @@ mod tests {
             ("taks", Some("task")),
             ("rundir", Some("runDir")),
             ("run-dir", Some("runDir")),
+            ("workflow_dir", Some("workflowDir")),
             ("inputs.x", Some("input.x")),
             ("ouput.plan.size", Some("output.plan.size")),
             ("output.plan", None),

@@ -3,7 +3,7 @@
 use super::values::ValueName;
 
 /// The variables of instructions, `roleInstruction` and `advanceReminder`.
-pub const PHASE_VARIABLES: [&str; 17] = [
+pub const PHASE_VARIABLES: [&str; 18] = [
     "workflowName",
     "workflowKey",
     "description",
@@ -20,10 +20,11 @@ pub const PHASE_VARIABLES: [&str; 17] = [
     ValueName::ITEM_NUMBER,
     ValueName::ITEM_COUNT,
     RUN_DIR,
+    WORKFLOW_DIR,
     PREVIOUS_SUMMARY,
 ];
 
-pub const INITIAL_MESSAGE_VARIABLES: [&str; 8] = [
+pub const INITIAL_MESSAGE_VARIABLES: [&str; 9] = [
     "workflowName",
     "workflowKey",
     "description",
@@ -32,14 +33,25 @@ pub const INITIAL_MESSAGE_VARIABLES: [&str; 8] = [
     "firstPhaseEmoji",
     "firstPhaseProfiles",
     RUN_DIR,
+    WORKFLOW_DIR,
 ];
 
-pub const BLOCK_REASON_VARIABLES: [&str; 5] = ["workflowName", "phaseName", "toolName", "allowedTools", RUN_DIR];
+pub const BLOCK_REASON_VARIABLES: [&str; 6] =
+    ["workflowName", "phaseName", "toolName", "allowedTools", RUN_DIR, WORKFLOW_DIR];
 
-pub const COMPLETION_VARIABLES: [&str; 8] =
-    ["workflowName", "taskDescription", "taskId", "phaseCount", RUN_DIR, PREVIOUS_SUMMARY, "evidence", "usage"];
+pub const COMPLETION_VARIABLES: [&str; 9] = [
+    "workflowName",
+    "taskDescription",
+    "taskId",
+    "phaseCount",
+    RUN_DIR,
+    WORKFLOW_DIR,
+    PREVIOUS_SUMMARY,
+    "evidence",
+    "usage",
+];
 
-pub const STOP_VARIABLES: [&str; 10] = [
+pub const STOP_VARIABLES: [&str; 11] = [
     "workflowName",
     "phaseName",
     "phaseEmoji",
@@ -47,12 +59,13 @@ pub const STOP_VARIABLES: [&str; 10] = [
     "taskDescription",
     "taskId",
     RUN_DIR,
+    WORKFLOW_DIR,
     PREVIOUS_SUMMARY,
     "evidence",
     "usage",
 ];
 
-pub const NOT_DONE_VARIABLES: [&str; 9] = [
+pub const NOT_DONE_VARIABLES: [&str; 10] = [
     "workflowName",
     "phaseName",
     "phaseEmoji",
@@ -61,17 +74,19 @@ pub const NOT_DONE_VARIABLES: [&str; 9] = [
     "taskId",
     "workflowKey",
     RUN_DIR,
+    WORKFLOW_DIR,
     PREVIOUS_SUMMARY,
 ];
 
-/// The variable that every template knows.
+/// The variables that every template knows.
 const RUN_DIR: &str = ValueName::RUN_DIR;
+const WORKFLOW_DIR: &str = ValueName::WORKFLOW_DIR;
 
 /// A template that knows this variable knows `{summary.ID}` too, for the id of each phase.
 pub(crate) const PREVIOUS_SUMMARY: &str = "previousSummary";
 
 /// Meaning of each variable, for the documentation.
-pub const MEANINGS: [(&str, &str); 29] = [
+pub const MEANINGS: [(&str, &str); 30] = [
     ("workflowName", "name of the workflow that was started"),
     ("workflowKey", "key of the workflow that was started"),
     ("description", "the task"),
@@ -92,6 +107,10 @@ pub const MEANINGS: [(&str, &str); 29] = [
     ("itemNumber", "the number of that item, from 1, or `(none)`"),
     ("itemCount", "the number of items, or `(none)`"),
     (RUN_DIR, "path of the folder of this run, from the project's directory: `.pi/workflow-runs/…`"),
+    (
+        WORKFLOW_DIR,
+        "absolute path of the folder of the workflow that has the text; with a phase file, of the workflow that lists it",
+    ),
     ("previousSummary", "the newest summary, or `(none)`"),
     ("phaseCount", "number of entries of `phases`"),
     (

@@ -18,6 +18,7 @@ use super::schema::{
     self, BUDGET_FIELDS, CONTEXTS, ENTRY_FIELDS, GATE, INPUT_FIELDS, Kind, MAX_COUNT, MAX_DELAY_SECONDS, MAX_PHASES,
     MODEL, Needed, OUTPUT_FIELDS, OWN_LIMITS, TESTS_FIELDS, TOOLS_FIELDS, field, fields, required,
 };
+use super::scripts::Scripts;
 use super::tools::means_tool;
 use super::value_type::{Bounds, Output, ValueType};
 use super::values::{Condition, Each};
@@ -132,6 +133,10 @@ fields! {
         root: String,
         /// The folder it was read from, as a user would write it.
         folder: String,
+        /// The absolute path of that folder, with `/`.
+        dir: String,
+        /// The files in the folder `scripts/` of that folder, if there are any.
+        scripts: Option<Rc<Scripts>>,
     }
 }
 

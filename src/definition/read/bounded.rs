@@ -67,6 +67,21 @@ impl<'a> Bounded<'a> {
         }
     }
 
+    /// Lists a directory that must not have more than `most` entries. One that has more is an error of its own, and counts as
+    /// nothing.
+    pub fn list_few(&mut self, root: &str, path: &str, most: u32) -> Result<Result<Vec<DirEntry>, FileError>, Stop> {
+        self.check()?;
+        match self.files.list(root, path) {
+            Ok(entries) if entries.len() <= most as usize => {
+                self.count(entries.len(), path)?;
+                Ok(Ok(entries))
+            }
+            Ok(_) => Ok(Err(FileError::TooMany(most))),
+            Err(ReadError::Stale) => Err(Stop::Stale),
+            Err(ReadError::File(error)) => Ok(Err(error)),
+        }
+    }
+
     /// Reads a whole file.
     pub fn read(&mut self, root: &str, path: &str) -> Result<Result<Vec<u8>, FileError>, Stop> {
         self.check()?;

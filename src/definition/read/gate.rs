@@ -24,7 +24,7 @@ const MAX_CHECKS: usize = 50;
 const MAX_VARIABLES: usize = 50;
 
 /// The forms of the names of values that a command can get.
-const VALUES: [&str; 11] = [
+const VALUES: [&str; 12] = [
     ValueName::INPUT,
     ValueName::OUTPUT,
     ValueName::OUTCOME,
@@ -36,6 +36,7 @@ const VALUES: [&str; 11] = [
     ValueName::ITEM_COUNT,
     ValueName::TASK,
     ValueName::RUN_DIR,
+    ValueName::WORKFLOW_DIR,
 ];
 
 const FIELDS: [&str; CHECK_FIELDS.len()] = names(&CHECK_FIELDS);

@@ -25,6 +25,7 @@ pub(crate) mod profiles;
 pub(crate) mod results;
 pub(crate) mod root;
 pub(crate) mod rule_place;
+mod scripts;
 pub(crate) mod settings;
 pub(crate) mod sources;
 pub(crate) mod spelling;

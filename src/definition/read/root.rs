@@ -11,7 +11,7 @@ use super::sources::Sources;
 use super::unlisted::Lint;
 use super::workflow_file::{EntryRef, EntryRefKind, GroupRef, WorkflowRead};
 use super::yaml::Tree;
-use super::{front_matter, models, packages, phase_file, workflow_file, yaml};
+use super::{front_matter, models, packages, phase_file, scripts, workflow_file, yaml};
 use crate::definition::diagnostic::{
     Diagnostic, FieldProblem, FileProblem, GateProblem, PackageProblem, PathPart, PhaseProblem, Problem,
     UserFileProblem, WorkflowProblem, in_group,
@@ -20,8 +20,8 @@ use crate::definition::model::own_work;
 use crate::definition::model::paths::resolve;
 use crate::definition::model::{
     ALIASES_FILE, ALIASES_ROOT, Aliases, Check, CheckKind, Entry, EntryKind, FileError, FileKind, Gate, Given, Group,
-    LeftOut, Listed, Outcome, OwnModel, Parts, Phase, Replacing, Root, Settings, Show, Stale, Target, USERS_ROOT,
-    UserFile, ValueName, Work, Workflow, either, group_key, join, label_of, last_part, nearest,
+    LeftOut, Listed, Outcome, OwnModel, Parts, Phase, Replacing, Root, Scripts, Settings, Show, Stale, Target,
+    USERS_ROOT, UserFile, ValueName, Work, Workflow, either, group_key, join, label_of, last_part, nearest,
 };
 
 /// Number of entries that a regular expression of a gate counts as, because compiling it takes time.
@@ -375,6 +375,9 @@ impl<'a, 'f> RootReader<'a, 'f> {
             self.folders(folder, true)?;
         }
         let Some(WorkflowRead { workflow, entries, has_errors, tree }) = read else { return Ok(true) };
+        let (dir, scripts, sound) = self.scripts(folder)?;
+        let workflow = Workflow { dir, scripts, ..workflow };
+        let has_errors = has_errors || !sound;
         let mut listing = Listing {
             folder,
             file: &file_name,
@@ -396,6 +399,19 @@ impl<'a, 'f> RootReader<'a, 'f> {
             self.command_names.insert(key, workflow.command_name);
         }
         Ok(true)
+    }
+
+    /// Returns the absolute path of a workflow's folder, its files in `scripts/`, and false if they have errors.
+    fn scripts(&mut self, folder: &str) -> Result<(String, Option<Rc<Scripts>>, bool), Stop> {
+        let dir = join(&self.root.location, folder);
+        let scripts = match scripts::read(self.files, self.root, folder)? {
+            Ok(files) => Scripts::of(files, &dir, &self.display(folder)).map(Rc::new),
+            Err((path, problem)) => {
+                self.report(&path, problem);
+                return Ok((dir, None, false));
+            }
+        };
+        Ok((dir, scripts, true))
     }
 
     fn note_folder(&mut self, folder: &str) {

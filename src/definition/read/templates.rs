@@ -142,7 +142,7 @@ pub(crate) fn in_literal(text: &str) -> Vec<(&str, bool)> {
         };
         let named = ValueName::is_begun_by(name) && name.split_once('.').is_some_and(|(_, id)| of(id));
         let is_code = before.ends_with(['$', '{']) || after.starts_with('}') || is_for_jq;
-        let named = named || name == ValueName::RUN_DIR && !is_code;
+        let named = named || [ValueName::RUN_DIR, ValueName::WORKFLOW_DIR].contains(&name) && !is_code;
         if (named || is_plain && !is_code) && seen.insert(name) {
             found.push((name, named));
         }

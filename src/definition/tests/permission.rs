@@ -321,7 +321,7 @@ fn place(path: &str, named: &str) -> WritablePath {
 
 fn access(writable: Option<Vec<WritablePath>>, hidden: &[&str]) -> FileAccess {
     let hidden = hidden.iter().map(|&path| path.to_owned()).collect();
-    FileAccess { writable, hidden, keeps_agent_folder: false }
+    FileAccess { writable, hidden, keeps_agent_folder: false, kept: vec![] }
 }
 
 /// Returns a phase that hides these paths.

@@ -16,14 +16,15 @@ pub(crate) fn run(
 ) -> Result<(), Stale> {
     for workflow in library.scopes() {
         fuel.begin([workflow]);
+        let kept = library.script_folders(&workflow.key);
         for entry in &workflow.phases {
             let EntryKind::Phase(phase) = &entry.kind else { continue };
             for test in &phase.tests {
-                let limits = Limits::of(phase, workflow);
+                let limits = Limits::of(phase, workflow).keeping(kept.clone());
                 if !fuel.spend(steps_of_call(&limits, test.parts().1.unwrap_or_default())) {
                     break;
                 }
-                let problem = wrong(test, phase, workflow, host)?;
+                let problem = wrong(test, (phase, workflow), &limits, host)?;
                 anchored.extend(problem.map(|problem| Anchored::of_call(phase, test, problem)));
             }
         }
@@ -38,20 +39,20 @@ pub(crate) fn run(
 pub(super) fn steps_of_call(limits: &Limits, argument: &str) -> usize {
     const HOST: usize = 500;
     let rules = limits.write.iter().flat_map(|write| write.iter()).chain(limits.hide);
+    let kept = limits.kept.len().saturating_mul(HOST);
     let of_rule = |rule: &String| HOST + expansions(rule) * (rule.len() + argument.len());
-    HOST + rules.map(of_rule).fold(0, usize::saturating_add)
+    HOST + kept + rules.map(of_rule).fold(0, usize::saturating_add)
 }
 
 /// Returns the problem of a test that fails.
 fn wrong(
     test: &PhaseTest,
-    phase: &Phase,
-    workflow: &Workflow,
+    (phase, workflow): (&Phase, &Workflow),
+    limits: &Limits,
     host: &dyn WorkflowFiles,
 ) -> Result<Option<CallProblem>, Stale> {
     let (tool, argument) = test.parts();
     let path = || Ok(argument.map(with_names));
-    let limits = Limits::of(phase, workflow);
     let by = limits.write_file;
     let (allowed, decision) = match permission((&phase.tools, &limits.clone().with_names()), tool, false, &path, host)?
     {
@@ -59,6 +60,7 @@ fn wrong(
         Permission::Files { .. } if writes_path(tool) && limits.write.is_some() => (true, Decision::Writable { by }),
         Permission::Files { .. } => (true, Decision::Allowed),
         Permission::Confined { .. } => (true, Decision::Confined),
+        Permission::Refused(Refusal::Kept { .. }) => (false, Decision::Kept),
         Permission::Refused(Refusal::Tool) => (false, Decision::Tools),
         Permission::Refused(Refusal::MayWrite) => (false, Decision::MayWrite { by }),
         Permission::Refused(Refusal::Path { .. } | Refusal::Unresolved { .. }) => (false, Decision::Path { by }),

@@ -402,9 +402,12 @@ impl<'a> Errors<'a, '_> {
             ValueName::Item | ValueName::ItemNumber | ValueName::ItemCount if !self.is_repeated() => {
                 Some((format!("`{value}` in a group with `each`"), None))
             }
-            ValueName::Item | ValueName::ItemNumber | ValueName::ItemCount | ValueName::Task | ValueName::RunDir => {
-                None
-            }
+            ValueName::Item
+            | ValueName::ItemNumber
+            | ValueName::ItemCount
+            | ValueName::Task
+            | ValueName::RunDir
+            | ValueName::WorkflowDir => None,
         }
     }
 

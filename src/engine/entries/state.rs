@@ -74,6 +74,8 @@ pub struct OpenStep {
     pub output_file: OutputFile,
     /// `None` for the user's own workflows, whose commands run without a question.
     pub source: Option<text::GateSource>,
+    /// The words for the `scripts/` of its workflow in a consent.
+    pub scripts: Option<String>,
     env: Planned,
 }
 
@@ -103,6 +105,7 @@ impl OpenEntry {
                 has_outputs: !active.phase.outputs.is_empty(),
                 output_file: OutputFile { key: active.state.task_id.clone(), name: text::output_file_name(active) },
                 source: text::GateSource::of(active.scope),
+                scripts: active.scope.shown_scripts().map(Into::into),
                 env: environment(&step.command, active, active.state.current_path.len()),
             }),
             definition::Work::Ask(_) => {

@@ -97,7 +97,8 @@ impl OpenEntry {
 
     /// Begins a step: with the consent to its command, if that is needed.
     fn begin_step(&self, step: &OpenStep, run: &Run, session: &Session, cx: &mut Cx) -> Next {
-        let foreign = step.source.iter().map(|_| step.command.shown());
+        let needed = std::iter::once(step.command.shown()).chain(step.scripts.as_deref());
+        let foreign = needed.filter(|_| step.source.is_some());
         let Some(asked) = session.unallowed(foreign, session.allowed_in_run(run), cx) else {
             return self.run_step(step);
         };

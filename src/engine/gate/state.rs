@@ -124,6 +124,8 @@ pub struct GateToPass {
     pub depth: usize,
     /// `None` for the user's own workflows, whose commands run without a question.
     source: Option<text::GateSource>,
+    /// The words for the `scripts/` of its workflow in a consent.
+    scripts: Option<String>,
     /// The number of this attempt, from 1.
     attempt: u32,
 }
@@ -216,6 +218,7 @@ impl OpenGate {
                 of: ahead.of.to_owned(),
                 depth: ahead.depth,
                 source: text::GateSource::of(ahead.scope),
+                scripts: ahead.scope.shown_scripts().map(Into::into),
                 attempt: attempts.get(&ahead.key).map_or(1, |attempts| attempts.saturating_add(1)),
                 key: ahead.key,
             });
@@ -353,6 +356,7 @@ impl OpenGate {
                 of: of.to_owned(),
                 depth,
                 source: text::GateSource::of(scope),
+                scripts: scope.shown_scripts().map(Into::into),
                 attempt: made.map_or(1, |made| made.saturating_add(1)),
                 key: place.gate.clone(),
             });
@@ -450,9 +454,13 @@ impl OpenGate {
         for PlannedCheck { check, gate, .. } in self.checks.iter().skip(self.done) {
             if let (CheckKind::Run { command, .. }, Some(gate)) = (&check.kind, self.gates.get(*gate))
                 && let Some(source) = &gate.source
-                && commands.iter().all(|(known, ..)| *known != command.shown())
             {
-                commands.push((command.shown(), &gate.of, source));
+                let needed = std::iter::once(command.shown()).chain(gate.scripts.as_deref());
+                for shown in needed {
+                    if commands.iter().all(|(known, ..)| *known != shown) {
+                        commands.push((shown, &gate.of, source));
+                    }
+                }
             }
         }
         commands

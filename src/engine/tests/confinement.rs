@@ -55,7 +55,15 @@ impl Session {
 fn confined(writable: &[&str], network: bool, notice: &str) -> Reply {
     let writable = writable.iter().map(|&path| path.to_owned()).collect();
     let signs = if notice.is_empty() { Vec::new() } else { text::failure_signs(network, &[]) };
-    Reply::Confine { writable, hidden: vec![], keeps_agent_folder: false, network, notice: notice.into(), signs }
+    Reply::Confine {
+        writable,
+        hidden: vec![],
+        keeps_agent_folder: false,
+        kept: vec![],
+        network,
+        notice: notice.into(),
+        signs,
+    }
 }
 
 fn refused(reason: &str) -> Reply {
@@ -368,6 +376,7 @@ fn hidden_files_are_refused_told_and_handed_to_the_host() {
         writable: writable.clone(),
         hidden: hidden.clone(),
         keeps_agent_folder: false,
+        kept: vec![],
         network: true,
         notice: notice.into(),
         signs: if notice.is_empty() { Vec::new() } else { text::failure_signs(true, &hidden) },

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::definition::fixtures::{phase, workflow};
-use crate::definition::{OwnLimits, Sandbox, ToolPolicy};
+use crate::definition::{Library, OwnLimits, Sandbox, ToolPolicy};
 
 const PHASE: &str = "---
 id: a
@@ -45,7 +45,7 @@ impl Asked {
         (workflow.folder, phase.file) = (".pi/workflows/w".into(), ".pi/workflows/w/a.md".into());
         workflow.limits.clone_from(&self.default);
         (phase.limits, phase.tools) = (self.own.clone(), self.tools.clone());
-        let decision = may(Some((&phase, &workflow)), tool, path, &self.files).unwrap();
+        let decision = may(Some((&phase, &workflow, &Library::default())), tool, path, &self.files).unwrap();
         let allowed = !text.starts_with("refused");
         assert_eq!(decision, May { allowed, text: text.into() });
     }
