@@ -183,7 +183,7 @@ const COMMANDS = {
   },
   compare: {
     form: "NAME ...",
-    does: "runs workflows, and the agent without one (none), on the tasks of --tasks, and tells which solves more, at which cost; goes on where it was; with --results alone it reads",
+    does: "compares workflows, and the agent without one (none): runs them on the tasks of --tasks, and tells which solves more, at which cost; goes on where it was; with --results alone it reads",
     takes: "[NAME...]",
     options: "tasks results repeat jobs shard model max-cost yes approve allow-commands pi format",
     run: compare,
@@ -207,7 +207,7 @@ const COMMANDS = {
   },
   stats: {
     form: "[NAME]",
-    does: "medians and maxima of time, cost, visits, gate failures and refusals of each phase over these runs; NAME is the key or command name of a workflow",
+    does: "the figures of each phase over these runs: medians and maxima of time, cost, visits, gate failures and refusals; NAME is the key or command name of a workflow",
     options: "since all sessions format",
     run: stats,
   },
@@ -468,7 +468,7 @@ function main(parameters) {
   const isHelp = values.help === true || positionals[0] === "help";
   const [name, ...words] = positionals[0] === "help" ? positionals.slice(1) : positionals;
   if (name === undefined && isHelp) return { output: usage() };
-  if (name === undefined) throw new Failure(usage());
+  if (name === undefined) throw new Failure(overview());
   const command = own(COMMANDS, name);
   if (!command) {
     const meant = similar(name, Object.keys(COMMANDS));
@@ -499,6 +499,13 @@ function main(parameters) {
 
 /** Returns true if an option may be given several times. @param {string} option */
 const isRepeated = (option) => "multiple" in (own(OPTIONS, option) ?? {});
+
+/** A line for each command. */
+function overview() {
+  const lines = Object.entries(COMMANDS).map(([name, { does }]) => entry(name, does.split(/[;:.] |, (?:and|to) /)[0]));
+  const help = "pi-workflows COMMAND --help shows a command, pi-workflows --help all of it.";
+  return ["Usage: pi-workflows COMMAND [options]\n", ...lines, `\n${help}`].join("\n");
+}
 
 function usage() {
   return [
@@ -557,7 +564,12 @@ function parse(args) {
   try {
     return parseArgs({ args, options: OPTIONS, allowPositionals: true, tokens: true });
   } catch (error) {
-    throw new Failure(/** @type {Error} */ (error).message.split(/\. |\n/)[0]);
+    const words = /** @type {Error} */ (error).message.split(/\. |\n/)[0];
+    const isOption = /** @type {NodeJS.ErrnoException} */ (error).code === "ERR_PARSE_ARGS_UNKNOWN_OPTION";
+    const given = args.flatMap((arg) => /^--([^=]+)/.exec(arg)?.[1] ?? []);
+    const unknown = given.find((option) => !own(OPTIONS, option));
+    const meant = isOption && unknown !== undefined ? similar(unknown, Object.keys(OPTIONS)) : undefined;
+    throw new Failure(meant === undefined ? words : `${words}: did you mean --${meant}?`);
   }
 }
 

@@ -42,8 +42,10 @@ const MAX_TIMEOUT = 2 ** 31 - 1;
 const REFRESH = 1000;
 
 /**
- * The end of a run: the exit status, and one line; `seal` is the seal of the changed rules for which the run waits.
- * @typedef {{ status: number, outcome: Run["outcome"] | "error" | "interrupted" | "budget", text: string, seal?: string }} End
+ * The end of a run: the exit status, and one line; `seal` is the seal of the changed rules for which the run waits; `behind` is the
+ * line where pi's errors were shown before it.
+ * @typedef {{ status: number, outcome: Run["outcome"] | "error" | "interrupted" | "budget", text: string, seal?: string,
+ *   behind?: string }} End
  */
 
 /** The option in the text of a pause by which the user accepts changed rules. */
@@ -116,7 +118,8 @@ function tellEnd(end, headless, session, agent, options, outputs) {
   const { progress } = headless;
   const run = headless.newestRun();
   const took = run ?? agent;
-  const text = took ? `${end.text} · ${figures(took)}` : end.text;
+  const ended = (options.quiet ? undefined : end.behind) ?? end.text;
+  const text = took ? `${ended} · ${figures(took)}` : ended;
   if (end.status === STATUS.done) progress.line(text);
   else progress.always(text);
   if (run && end.status !== STATUS.done && isOpen(run))
@@ -365,11 +368,11 @@ class Headless {
       if (failure !== undefined) return end("error", shortened(failure));
       return this.#isAtRest && hasEnded ? end("done", "the agent has stopped") : end("error", earlyEnd(piEnd, told));
     }
-    if (!run)
-      return end(
-        "error",
-        hasEnded ? `no run was started${told === "" ? "." : `: ${shortened(told)}`}` : earlyEnd(piEnd, told),
-      );
+    if (!run && !hasEnded) return end("error", earlyEnd(piEnd, told));
+    if (!run) {
+      const none = "no run was started";
+      return { ...end("error", told === "" ? `${none}.` : `${none}: ${shortened(told)}`), behind: `${none}.` };
+    }
     if (this.#seal !== undefined && isOpen(run))
       return { ...end("paused", `paused in ${run.state.phaseTitle}: its rules have changed`), seal: this.#seal };
     const ended = endOf(run);

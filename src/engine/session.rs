@@ -72,6 +72,11 @@ impl Engine {
             self.agent.wait_for_user(&self.run, cx);
         }
         self.tell_hold(cx);
+        let begins = !(same_session || at_work || restarted) && self.run.held().is_none();
+        let tells = begins && cx.ui.is_terminal() && self.run.agent_of().tells_user;
+        if let Some(active) = self.run.active().filter(|_| tells) {
+            cx.notify(Level::Info, text::goes_on(&active));
+        }
         if self.run.pause_reason().is_some() {
             self.agent.end_run();
         }

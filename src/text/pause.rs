@@ -216,6 +216,17 @@ pub fn pause_notice(active: &Active) -> Option<String> {
     ))
 }
 
+/// Returns the notice to the user about the run in which a session begins.
+pub fn goes_on(active: &Active) -> String {
+    pause_notice(active).unwrap_or_else(|| {
+        let how = match active.phase.interactive {
+            true => "Your next message goes on with it; /workflow :next leaves the phase.",
+            false => "Your next message goes on with it, or /workflow :resume.",
+        };
+        format!("{} is in {}.\n{how}", short_name(&active.root.name), phase_title(active.phase))
+    })
+}
+
 /// Returns the refusal of the agent's call to move a paused run; `None` if it is not paused.
 pub fn paused(active: &Active) -> Option<String> {
     let pause = active.state.progress().paused.as_ref()?;

@@ -946,7 +946,7 @@ test("help, version, and unknown commands", (t) => {
       ],
       [["show"], "pi-workflows show needs a NAME.\n"],
       [["check", "--format", "xml"], 'There is no format "xml", only text, json, github.\n'],
-      [["check", "--frob"], "Unknown option '--frob'\n"],
+      [["check", "--frob"], "Unknown option '--frob': did you mean --from?\n"],
       [["check", "--format=__proto__"], 'There is no format "__proto__", only text, json, github.\n'],
       [["check", "--format", "toString"], 'There is no format "toString", only text, json, github.\n'],
       [

@@ -535,8 +535,13 @@ for (const version of VERSIONS) {
       });
       const unknown = await run("nothing", "Do it");
       assert.equal(unknown.status, 1, unknown.stderr);
-      assert.match(unknown.stderr, /Unknown workflow: "nothing"/);
-      assert.match(unknown.stderr, /\nno run was started: /);
+      assert.match(
+        unknown.stderr,
+        /^Unknown workflow: "nothing".*\nno run was started\.\n$/,
+        "the reason is told once",
+      );
+      const quiet = await run("nothing", "Do it", "--quiet");
+      assert.match(quiet.stderr, /^no run was started: Unknown workflow: "nothing".*\n$/);
       const model = await run("hello", "Do it", "--model", "nobody/nothing");
       assert.equal(model.status, 1, model.stderr);
       assert.match(model.stderr, /nobody\/nothing/);

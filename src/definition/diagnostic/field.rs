@@ -98,7 +98,11 @@ impl FieldProblem {
             )),
             Self::EntryCount { field, limit } => error(format!("`{field}` must have 1 to {limit} entries")),
             Self::UnknownPart { of, field, known } => {
-                let mapping = if *of == "phases" { Mapping::Entry } else { Mapping::Other };
+                let mapping = match *of {
+                    "phases" => Mapping::Entry,
+                    "inputs" | "outputs" | "fields" => Mapping::Value,
+                    _ => Mapping::Other,
+                };
                 let help = meant::gone(field, mapping).or_else(|| meant::help(field, mapping));
                 error(format!("unknown field `{field}` in `{of}`"))
                     .help(help.unwrap_or_else(|| suggestion(field, known, mapping)))
@@ -152,6 +156,13 @@ fn wrong_type(field: &str, expected: &'static str, found: ValueKind) -> Descript
         (Some("phases"), ValueKind::Mapping) => wrong.help("write each entry behind a `- `, such as `- plan.md`"),
         (Some("gate"), ValueKind::String) => {
             wrong.help("write a check as `run: npm test`, `file: PATH` or `approve: QUESTION`")
+        }
+        (Some("gate"), ValueKind::Mapping) => wrong.help("write a list of checks: `gate: [{ run: npm test }]`"),
+        (Some("inputs" | "outputs"), ValueKind::List) => {
+            wrong.help("write a name and a type for each, as in `scope: { type: text }`")
+        }
+        (Some("env"), ValueKind::List) => {
+            wrong.help("write the name of a variable and of a value of the run, as in `SCOPE: input.scope`")
         }
         (Some("outcomes"), ValueKind::List) => wrong.help("each outcome has a target: `clean: next` for `clean`"),
         (Some("budget"), ValueKind::String | ValueKind::Number) => {

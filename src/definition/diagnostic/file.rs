@@ -9,6 +9,7 @@ pub enum FileProblem {
     NotUtf8,
     WorkflowFileName,
     WorkflowInRoot,
+    WithoutFolder { name: String },
     UnusedPhase,
     Skipped,
     FolderTooDeep,
@@ -44,6 +45,8 @@ impl FileProblem {
             }
             Self::WorkflowInRoot => error("a workflow must have a folder of its own in the workflows folder")
                 .help("move it and its phase files into a folder; the folder's name is the key of the workflow"),
+            Self::WithoutFolder { name } => warning("not read: a workflow is a `workflow.yaml` in a folder of its own")
+                .help(format!("move it to `{name}/workflow.yaml`")),
             Self::UnusedPhase => warning("unused phase file: no workflow lists it")
                 .help("list it under `phases` of a workflow.yaml, or delete it"),
             Self::Skipped => warning(

@@ -15,6 +15,8 @@ pub enum Mapping {
     Prompt,
     /// A check of a gate.
     Check,
+    /// An input, an output, or a field of records.
+    Value,
     /// Another mapping, whose fields no other program has.
     Other,
 }
@@ -27,6 +29,7 @@ impl Mapping {
             Self::Phase => PLACE_OF_PHASES,
             Self::Prompt => "an entry with `prompt`",
             Self::Check => "a check of `gate`",
+            Self::Value => "an input or an output",
             Self::Other => "another place",
         }
     }
@@ -37,6 +40,7 @@ impl Mapping {
             Self::Workflow | Self::Entry | Self::Prompt => "docs/reference/workflow-yaml.md",
             Self::Phase => "docs/reference/phase-files.md",
             Self::Check => "docs/reference/gates.md",
+            Self::Value => "docs/reference/inputs-and-outputs.md",
             Self::Other => "docs/README.md",
         }
     }
@@ -176,6 +180,24 @@ const ROWS: [Row; 33] = [
     (&["icon", "symbol"], [Unknown, Unknown, Here("emoji: \"📝\""), Unknown]),
 ];
 
+/// Returns the meaning of a field of other programs in an input, an output or a field of records.
+fn of_value(name: &str) -> Meant {
+    match name {
+        "enum" | "values" | "choices" | "oneof" | "allowed" => Here("options: [small, large]"),
+        "required" => Help("remove it: a value must be given, unless `optional: true` or a `default` stands there"),
+        "pattern" | "regex" | "format" | "validate" | "match" => {
+            Help("remove it: no value has a pattern; a first step with `run` can check one")
+        }
+        "items" | "properties" | "schema" => {
+            Help("the items of a list are texts, or records with `fields: { title: { type: text } }`")
+        }
+        "help" | "prompt" | "title" | "label" | "message" => Here("description: Which part"),
+        "length" | "maxlength" | "maximum" | "maxitems" => Here("max: 20"),
+        "minimum" | "minitems" => Here("min: 1"),
+        _ => Unknown,
+    }
+}
+
 /// Returns a name in lower case without `_` and `-`.
 fn plain(field: &str) -> String {
     let name: String = field.chars().filter(|c| !matches!(c, '_' | '-')).collect();
@@ -185,6 +207,9 @@ fn plain(field: &str) -> String {
 /// Returns the row of a field and its meaning in a mapping.
 fn find(field: &str, of: Mapping) -> Option<(usize, Meant)> {
     let name = plain(field);
+    if of == Mapping::Value {
+        return Some((ROWS.len(), of_value(&name)));
+    }
     let row = ROWS.iter().position(|(names, _)| names.contains(&&*name))?;
     let [workflow, entry, phase, check] = ROWS.get(row)?.1;
     let meant = match of {
@@ -197,7 +222,7 @@ fn find(field: &str, of: Mapping) -> Option<(usize, Meant)> {
             Here(PROMPT | WHEN | LABEL) => entry,
             _ => phase,
         },
-        Mapping::Other => Unknown,
+        Mapping::Value | Mapping::Other => Unknown,
     };
     Some((row, meant))
 }

@@ -46,7 +46,7 @@ impl YamlProblem {
             }
             Self::MergeKey => error("merge keys are not supported").help("write the fields themselves").marking("<<"),
             Self::NotAMapping { found } => error(format!("expected a mapping of fields to values, found {found}"))
-                .help("write each field in a line of its own, as `name: A name`"),
+                .help("write each field in a line of its own, as `FIELD: VALUE`, with a space behind the `:`"),
             Self::ItemInText => warning("`- ` within a text is part of the text, not another item of a list")
                 .help("indent each `-` of a list alike; or put the text in quotes")
                 .marking("-"),

@@ -14,6 +14,8 @@ const FIELDS: [&str; schema::BUDGET_FIELDS.len()] = schema::names(&schema::BUDGE
 pub(crate) fn duration(value: &Yaml) -> Option<Duration> {
     match value {
         Yaml::Number(seconds) => Duration::try_from_secs_f64(*seconds).ok(),
+        // `M` would be a month.
+        Yaml::String(text) if text.contains('M') => None,
         Yaml::String(text) => humantime::parse_duration(text).ok(),
         _ => None,
     }
@@ -76,6 +78,9 @@ const fn expected(measure: Measure) -> &'static str {
 fn meant(measure: Measure, value: &Yaml) -> Option<String> {
     let Yaml::String(text) = value else { return None };
     let text = text.trim().to_ascii_lowercase();
+    if measure == Measure::Time && duration(&Yaml::String(text.clone())).is_some() {
+        return Some(text);
+    }
     let text = text.trim_matches(['$', ' ']).trim_end_matches("usd").trim();
     let (digits, factor) = match text.strip_suffix('k') {
         Some(digits) => (digits, 1000.0),

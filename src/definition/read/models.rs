@@ -38,6 +38,12 @@ pub(crate) fn read(fields: &mut Fields) -> OwnModel {
 fn read_names(fields: &mut Fields) -> Vec<String> {
     let value = fields.tree.root.get("model").unwrap_or(&Yaml::Null);
     match names(value) {
+        Ok(names) if matches!(value, Yaml::String(text) if text.contains(',')) => {
+            let problem = FieldProblem::bad("model", NAMES, format!("`{}`", names.join(" ")));
+            let list = names.first().map(|names| format!("model: [{names}]"));
+            fields.report(&[PathPart::Key("model")], problem.suggest(list));
+            Vec::new()
+        }
         Ok(names) => names,
         Err((index, found)) => {
             let path = [Some(PathPart::Key("model")), index.map(PathPart::Item)];

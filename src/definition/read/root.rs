@@ -277,7 +277,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
                     self.read_aliases(&path)?;
                     continue;
                 }
-                FileKind::File if !is_workflow => self.check_file_name(parent, &entry.name),
+                FileKind::File if !is_workflow => self.check_file_name(parent, &entry.name)?,
                 FileKind::Other if !is_workflow && self.skipped.len() < MAX_SKIPPED => {
                     self.skipped.push(self.display(&path));
                 }
@@ -308,15 +308,15 @@ impl<'a, 'f> RootReader<'a, 'f> {
     }
 
     /// Reports a `workflow.yaml` under another name, or without a folder of its own.
-    fn check_file_name(&mut self, parent: &str, name: &str) {
+    fn check_file_name(&mut self, parent: &str, name: &str) -> Result<(), Stop> {
         if parent.is_empty()
             && let Some(meant) = UserFile::meant(name)
         {
             self.check_users_file(name, meant);
-            return;
+            return Ok(());
         }
         if !["workflow.yaml", "workflow.yml"].iter().any(|other| other.eq_ignore_ascii_case(name)) {
-            return;
+            return self.check_lone_file(parent, name);
         }
         if let Some(lint) = &mut self.lint {
             lint.miss_phases();
@@ -324,11 +324,26 @@ impl<'a, 'f> RootReader<'a, 'f> {
         let path = join(parent, name);
         if self.starts.iter().any(|start| start == parent) {
             self.report(&path, FileProblem::WorkflowInRoot);
-            return;
+            return Ok(());
         }
         self.report(&path, FileProblem::WorkflowFileName);
         let folder = self.display(parent);
         self.misnamed.entry(self.key(parent)).or_insert(folder);
+        Ok(())
+    }
+
+    /// Reports a file beside the folders of workflows that has the fields of a workflow.
+    fn check_lone_file(&mut self, parent: &str, name: &str) -> Result<(), Stop> {
+        let stem = name.strip_suffix(".yaml").or_else(|| name.strip_suffix(".yml"));
+        let Some(stem) = stem.filter(|_| parent.is_empty() && self.root.package.is_none() && self.lint.is_some())
+        else {
+            return Ok(());
+        };
+        let is_workflow = |text: &String| text.lines().any(|line| line.starts_with("phases:"));
+        if self.text(name)?.is_ok_and(|text| is_workflow(&text)) {
+            self.report(name, FileProblem::WithoutFolder { name: stem.to_owned() });
+        }
+        Ok(())
     }
 
     /// Reports a file of the user's own that has another name, or that lies in a project or a package.

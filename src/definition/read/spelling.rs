@@ -102,7 +102,7 @@ const OTHER_NAMES: [(&[&str], &str); 10] = [
     (&["onmaxloop"], "outcomes"),
     (&["ongatefail"], "gate"),
     (&["cost", "maxcost", "maxspend", "spendlimit"], "budget"),
-    (&["hidden", "unreadable", "protected", "secret", "denyread", "noread", "ignore"], "hide"),
+    (&["hidden", "unreadable", "protected", "secret", "denyread", "noread", "read", "readable", "ignore"], "hide"),
     (&["tool", "toolvisibility", "permission", "permissionmode", "allowedcommand"], "tools"),
     (&["readonly", "noedit", "nowrite", "writable", "writeable", "writablepath", "writepath", "allowwrite", "allowedpath",
         "mode", "acces", "filesystem"], "write"),

@@ -27,6 +27,18 @@ const FIELDS: &str = "fields";
 
 const OF_RECORD: [&str; RECORD_FIELDS.len()] = schema::names(&RECORD_FIELDS);
 
+/// Returns the type that has this name in other programs.
+fn meant_type(name: &str) -> Option<&'static str> {
+    match &*name.to_ascii_lowercase() {
+        "string" | "str" | "file" | "path" | "markdown" => Some("text"),
+        "int" | "integer" | "float" => Some("number"),
+        "bool" | "boolean" => Some("flag"),
+        "enum" | "select" | "options" => Some("choice"),
+        "array" | "strings" | "object" | "objects" => Some("list"),
+        _ => None,
+    }
+}
+
 /// Reads a field of records; `None` after an error.
 fn record_field(fields: &mut Fields, name: &str, value: &Yaml) -> Option<Output> {
     let declared = Declaration { of: FIELDS, known: &OF_RECORD, name, value };
@@ -94,7 +106,7 @@ impl Declaration<'_> {
             "flag" => ValueType::Flag,
             "list" => self.counts(fields)?,
             _ => {
-                self.bad(fields, "type", either(&VALUE_TYPES), nearest(&word, VALUE_TYPES));
+                self.bad(fields, "type", either(&VALUE_TYPES), nearest(&word, VALUE_TYPES).or(meant_type(&word)));
                 return None;
             }
         };

@@ -158,13 +158,19 @@ fn entry_help(entry: &Yaml) -> Option<String> {
     if matches!(entry.get("parallel"), Some(Yaml::List(_))) {
         return Some("`parallel`: list the branches in `phases`, with `parallel: true` beside it".into());
     }
-    if let Some((field, help)) = meant::of_entry(fields.iter().map(|(key, _)| &**key)) {
+    if let Some((field, help)) = item_fields(entry).and_then(meant::of_entry) {
         return Some(format!("`{field}`: {help}"));
     }
     let kinds = ["phase", "subworkflow", "prompt", "run", "ask", "phases"];
     let near =
         fields.iter().find_map(|(key, _)| Some((key, nearest(key, kinds).filter(|_| !ENTRY.contains(&&**key))?)));
     near.map(|(key, kind)| format!("did you mean `{kind}` instead of `{key}`?"))
+}
+
+/// Returns the names of the fields of an entry that is a mapping.
+fn item_fields(entry: &Yaml) -> Option<impl Iterator<Item = &str>> {
+    let Yaml::Map(fields) = entry else { return None };
+    Some(fields.iter().map(|(key, _)| &**key))
 }
 
 /// Returns a suggestion for an entry of `phases` that cannot be read.
@@ -275,7 +281,10 @@ fn phases(fields: &mut Fields, around: &[usize]) -> Vec<EntryRef> {
             let problem = FieldProblem::bad(key, "`run` beside it", "none");
             fields.report(&[here[0], here[1], PathPart::Name(key)], problem);
         }
-        for key in unknown_rules(item) {
+        // The help for an entry of no kind explains one field.
+        let is_unknown = matches!(kind, EntryRefKind::Unknown);
+        let explained = item_fields(item).and_then(meant::of_entry).filter(|_| is_unknown).map(|(field, _)| field);
+        for key in unknown_rules(item).into_iter().filter(|key| Some(*key) != explained) {
             let problem = FieldProblem::UnknownPart { of: "phases", field: key.to_owned(), known: &ENTRY };
             fields.report(&[here[0], here[1], PathPart::Name(key)], problem);
         }

@@ -812,6 +812,7 @@ mod tests {
             ("a:\n  - b\n - c", "indent each `-` of a list alike: the one above has 2 spaces before it"),
             ("a: b #1\n  c", "` #` begins a comment: put a text that contains it in quotes"),
             ("a: *b", "put the text in quotes"),
+            ("a: [*.md]", "put a text that begins with a special character in quotes"),
             ("? `b", "put a text that begins with a special character in quotes"),
         ] {
             let YamlProblem::NotYaml { words, help } = parse(yaml).unwrap_err().problem else { panic!("{yaml:?}") };

@@ -17,6 +17,7 @@ pub(super) fn refusal(
     let rest = place.and_then(|place| line.char_indices().nth(place.column - 1).and_then(|(at, _)| line.get(at..)));
     let layout = place.and_then(|_| layout_help(text, index));
     let first = rest.and_then(|rest| rest.chars().next());
+    let before = place.and_then(|place| line.chars().nth(place.column.checked_sub(2)?));
     let above = text.lines().take(index).filter(|line| !line.trim().is_empty()).last().unwrap_or_default();
     let is_item = |line: &str| line.trim_start().starts_with("- ");
     // A comment in the line above does not matter where the layout of the line is wrong.
@@ -58,7 +59,7 @@ pub(super) fn refusal(
                     "close the quote or bracket here, and put a text that contains `, `, `: ` or a bracket in quotes";
                 return (YamlProblem::NotYaml { words, help: help.to_owned() }, Some(begun));
             }
-            (None, ..) if first.is_some_and(|c| "`@%|>&*".contains(c)) => {
+            (None, ..) if first.is_some_and(|c| "`@%|>&*".contains(c)) || matches!(before, Some('*' | '&')) => {
                 "put a text that begins with a special character in quotes".to_owned()
             }
             _ => "look for a quote or bracket that is not closed, and put a text that begins with `{` in quotes"

@@ -133,12 +133,11 @@ pub(super) fn find(arguments: &str) -> Option<(Control, &str)> {
 /// The notice for arguments that call no control.
 pub(super) fn unknown(arguments: &str) -> String {
     let names = Control::ALL.map(|control| control.properties().name);
-    let meant = match nearest(arguments, names) {
-        Some(name) if name == arguments => String::new(),
-        Some(name) => format!(" Did you mean {name}?"),
-        None => String::new(),
+    let how = match nearest(arguments, names).filter(|name| *name != arguments) {
+        Some(name) => format!("Did you mean {name}?"),
+        None => format!("There are {}", names.join(", ")),
     };
-    format!("Unknown control: \"{arguments}\".{meant} There are {}", names.join(", "))
+    format!("Unknown control: \"{arguments}\". {how}")
 }
 
 impl Engine {

@@ -277,3 +277,30 @@ fn a_pause_that_needs_more_than_a_message_is_not_replaced() {
     assert!(last.contains("a model without a price has answered"), "{last}");
     assert_eq!(session.engine.run.pause_reason(), Some(&reason));
 }
+
+#[test]
+fn a_session_that_begins_in_a_run_tells_once_how_it_goes_on() {
+    let told = |session: &mut Session, ui: Ui, facts: Facts| -> Vec<String> {
+        session.engine = Engine::default();
+        session.ui = ui;
+        let stored = restore(&session.entries);
+        let effects = session.on(Event::Session { stored, in_view: None, facts }).effects;
+        let texts = effects.into_iter().filter_map(|effect| match effect {
+            Effect::Notify { text, .. } => Some(text),
+            _ => None,
+        });
+        texts.collect()
+    };
+    let mut session = Session::new(&[("flat", &["a", "b"])]);
+    let _ = session.command("workflow", "flat x");
+    let waits = "The flat is in * a.\nYour next message goes on with it, or /workflow :resume.";
+    assert_eq!(told(&mut session, Ui::Terminal, Facts::default()), [waits]);
+    assert_eq!(told(&mut session, Ui::Program, Facts::default()), [""; 0]);
+    let at_work = Facts { at_work: true, ..Facts::default() };
+    assert_eq!(told(&mut session, Ui::Terminal, at_work), [""; 0]);
+    let _ = session.command("workflow", ":pause");
+    let paused = "⏸ The flat is paused in * a: you asked for it.\nYour next message resumes it, or /workflow :resume.";
+    assert_eq!(told(&mut session, Ui::Terminal, Facts::default()), [paused]);
+    let _ = session.command("workflow", ":cancel");
+    assert_eq!(told(&mut session, Ui::Terminal, Facts::default()), [""; 0]);
+}
