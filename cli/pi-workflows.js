@@ -361,11 +361,11 @@ async function runs(_, options) {
     return cleanRuns(timeOf(options.clean, "clean"));
   }
   const format = formatOf(RUN_FORMATS, options);
-  const workflows = await keysOf(options.workflow);
+  const { keys: workflows, meant } = await keysOf(options.workflow);
   const isOfAll = options.all === true || options.sessions !== undefined;
   const find = () => {
     const { runs, problems } = findRuns({ ...sessionsOf(options), workflows });
-    return { output: format(runs, isOfAll, width()), problems };
+    return { output: format(runs, isOfAll, width()), problems: [...problems, ...(runs.length > 0 ? [] : meant)] };
   };
   return options.watch ? watch(find) : find();
 }
@@ -406,26 +406,34 @@ function report([run], options) {
 /** @type {Command["run"]} */
 async function stats([workflow], options) {
   const format = formatOf(STATS_FORMATS, options);
-  const { runs, problems } = findRuns({ ...sessionsOf(options), workflows: await keysOf(workflow) });
-  return { output: format(statsOf(runs), width()), problems };
+  const { keys: workflows, meant } = await keysOf(workflow);
+  const { runs, problems } = findRuns({ ...sessionsOf(options), workflows });
+  return { output: format(statsOf(runs), width()), problems: [...problems, ...(runs.length > 0 ? [] : meant)] };
 }
 
 /**
  * The keys of the workflows that a name may mean: the key itself, or, without a workflow of this key, also the keys of
- * workflows with this command name.
+ * workflows with this command name. `meant` is the suggestion for a name that no workflow has.
  * @param {string | undefined} name
+ * @returns {Promise<{ keys?: string[], meant: string[] }>}
  */
 async function keysOf(name) {
-  if (name === undefined) return undefined;
+  if (name === undefined) return { meant: [] };
   try {
     const { grants, packages } = await placesOf(undefined);
     const all = openWorkflows(grants, packages).all();
-    if (all.some(({ key }) => key === name)) return [name];
+    if (all.some(({ key }) => key === name)) return { keys: [name], meant: [] };
     const named = all.filter((one) => [one.commandName, `${one.package}/${one.commandName}`].includes(name));
-    return [name, ...named.map(({ key }) => key)];
+    const near = similar(
+      name,
+      all.map(({ commandName, key }) => commandName || key),
+    );
+    const meant =
+      named.length > 0 || near === undefined ? [] : [`There is no workflow ${quoted(name)}: did you mean ${near}?`];
+    return { keys: [name, ...named.map(({ key }) => key)], meant };
   } catch {
     // The runs of a workflow can be found without its files.
-    return [name];
+    return { keys: [name], meant: [] };
   }
 }
 

@@ -238,6 +238,13 @@ test("graph draws a flowchart", (t) => {
     stdout: "",
     stderr: 'There is no workflow "flwo". Did you mean "flow"?\n',
   });
+  for (const words of [
+    ["stats", "flwo"],
+    ["runs", "--workflow", "flwo"],
+  ]) {
+    const { status, stderr } = run(words);
+    assert.deepEqual([status, stderr], [0, 'There is no workflow "flwo": did you mean flow?\n']);
+  }
 });
 
 test("show and run-through print the messages to an agent", (t) => {
@@ -1005,6 +1012,19 @@ test("the README's first workflow has no errors and is offered by its descriptio
   write(project, Object.fromEntries(files));
   assert.deepEqual(run(["check", "--strict"]), { status: 0, stdout: "1 workflow, no errors.\n", stderr: "" });
   assert.deepEqual(run(["list"]).stdout, "tidy  Tidy: Look first, then change.  .pi/workflows/tidy\n");
+});
+
+test("without a command, each command stands on one line of a narrow terminal", (t) => {
+  const { status, stdout, stderr } = place(t, {}).run([]);
+  assert.deepEqual([status, stdout], [2, ""]);
+  const names = [...stderr.matchAll(/^  (\S+) +\S/gm)].map(([, name]) => name);
+  const all = [
+    ...place(t, {})
+      .run(["--help"])
+      .stdout.matchAll(/^  ([a-z][a-z-]*) .*\S/gm),
+  ].map(([, name]) => name);
+  assert.deepEqual(names, [...new Set(all)]);
+  for (const line of stderr.split("\n")) assert.ok(line.length <= 80, line);
 });
 
 test("the reference contains the output of --help", (t) => {
