@@ -337,7 +337,7 @@ export class Extension {
     if (this.#manifest.children) this.#origin = Origin.of(this.#parts.host, context);
     if (!this.#childOf) this.#notifications?.begin(context);
     this.#guest.startAgain(false);
-    const deliver = () => this.#deliver("session_start", event, context);
+    const deliver = () => this.#ui.beginning(() => this.#deliver("session_start", event, context));
     if (event.reason !== "startup" || this.#guest.begun || !isNew(context.sessionManager)) return deliver();
     this.#calls.defer(deliver);
   }

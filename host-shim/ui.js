@@ -39,6 +39,7 @@ export class Ui {
   #statuses = new Set();
   /** @type {Set<string>} */
   #widgets = new Set();
+  #isBeginning = false;
 
   /**
    * @param {import("./load.js").Host} host
@@ -100,6 +101,21 @@ export class Ui {
     if (context) unlessFails(() => this.#notify(context, message, level));
   }
 
+  /**
+   * Calls a function that begins a session. In a terminal its notices follow when pi has drawn the messages of the session, which
+   * would stand below them.
+   * @template T
+   * @param {() => T} begin
+   */
+  beginning(begin) {
+    this.#isBeginning = true;
+    try {
+      return begin();
+    } finally {
+      this.#isBeginning = false;
+    }
+  }
+
   /** Ends with the session. */
   end() {
     this.#watch.stop();
@@ -126,7 +142,9 @@ export class Ui {
   #notify(context, message, level) {
     // Elsewhere the user interface of a child adds the label.
     const label = this.#label === undefined ? "" : `${this.#label}: `;
+    const tell = () => context.ui.notify(plainText(message), level);
     if (exitsAfterPrompt(context)) process.stderr.write(`${plainText(label + message)}\n`);
-    else context.ui.notify(plainText(message), level);
+    else if (this.#isBeginning && context.mode === "tui") setTimeout(() => unlessFails(tell));
+    else tell();
   }
 }

@@ -54,7 +54,7 @@ for (const version of VERSIONS) {
           titles.map((title, index) => title.startsWith(TITLES[index])),
           TITLES.map(() => true),
         );
-        assert.match(notices(rpc).at(-1) ?? "", new RegExp(`^info: \\S+/${name}/workflow.yaml is written\\. `));
+        assert.match(notices(rpc).at(-1) ?? "", new RegExp(`^info: \\S+/${name}/workflow.yaml is written\\.\\n`));
         const options = ["description", "phases", "gate"].flatMap((option, index) => [`--${option}`, answers[index]]);
         const dir = join(sandbox.root, `cli-${name}`);
         const command = (/** @type {string[]} */ ...words) =>
@@ -145,7 +145,7 @@ for (const version of VERSIONS) {
       const titles = answering(rpc, ["", "", "", 2]);
       await rpc.prompt("/workflow :new ship");
       assert.equal(titles.length, 4);
-      assert.match(notices(rpc).at(-1) ?? "", /\/agent\/workflows\/ship\/workflow\.yaml is written\. /);
+      assert.match(notices(rpc).at(-1) ?? "", /\/agent\/workflows\/ship\/workflow\.yaml is written\.\n/);
       assert.ok(!existsSync(join(sandbox.project, ".pi")));
       await rpc.close();
       const { code, stdout, stderr } = await runPrint({ version, sandbox, prompt: "/workflow :new more" });

@@ -82,7 +82,7 @@ fn write(new: &NewWorkflow, place: usize, text: &str, run: &mut Run, cx: &mut Cx
         Some(Err(why)) => cx.fail(Level::Error, format!("No workflow is written: {why}")),
         Some(Ok(path)) => {
             cx.gone |= run.read_files(|definitions| definitions.refresh(cx.host)).is_err();
-            let text = format!("{path} is written. To start it: /workflow {} TASK", new.name);
+            let text = format!("{path} is written.\nTo start it: /workflow {} TASK", new.name);
             cx.notify(Level::Info, text);
         }
     }

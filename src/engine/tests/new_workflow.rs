@@ -35,7 +35,7 @@ fn it_asks_and_writes() {
             output = answer(&mut session, Answer::Selected(place));
         }
         let path = format!("~/{root}/ship/workflow.yaml");
-        let told = format!("{path} is written. To start it: /workflow ship TASK");
+        let told = format!("{path} is written.\nTo start it: /workflow ship TASK");
         assert_eq!((output.effects, output.reply), (notice(Level::Info, &told), Reply::None));
         let written = session.files.written.take();
         assert_eq!(written.len(), 1);
