@@ -87,6 +87,9 @@ When you finish this phase, call the workflow_step tool with action='next' to ad
 
 workflow_step {\"action\": \"next\", \"summary\": \"<what you found or did>\"}";
 
+/// The notice at the start of a session with a run in the phase Do.
+const AT_DO: &str = "notify info: Two is in 🔨 Do.\nYour next message goes on with it, or /workflow :resume.";
+
 /// Starts a session with a run in the phase Look.
 fn at_look() -> Pi {
     Host::with_files(FILES).with_states([STATE_AT_LOOK]).start_session()
@@ -438,14 +441,15 @@ fn an_answer_without_a_pending_request_is_dropped() {
 #[test]
 fn a_session_restores_its_newest_state() {
     let mut pi = Host::with_files(FILES).with_states([STATE_AT_LOOK, STATE_AT_DO]).start();
-    for event in [
-        Event::SessionStart(SessionReason::Startup),
-        Event::SessionTree,
-        Event::Restarted,
-        Event::SessionStart(SessionReason::Fork),
+    let status = "set-status workflow: ⏸ Two > 🔨 Do [2/2] (waits for you)";
+    for (event, calls) in [
+        (Event::SessionStart(SessionReason::Startup), &[AT_DO, status][..]),
+        (Event::SessionTree, &[status]),
+        (Event::Restarted, &[status]),
+        (Event::SessionStart(SessionReason::Fork), &[AT_DO, status]),
     ] {
         assert_eq!(pi.event(event), "none");
-        pi.did(&["set-status workflow: ⏸ Two > 🔨 Do [2/2] (waits for you)"]);
+        pi.did(calls);
         let asked = pi.asked();
         let entries: Vec<&String> = asked.iter().filter(|asked| asked.starts_with("entries")).collect();
         assert_eq!(entries, ["entries workflow:state 0 1", "entries workflow:panel 0 1 until workflow:state"]);
@@ -481,7 +485,7 @@ fn invalid_entries_before_the_state_are_read_page_by_page() {
     let host = Host::with_files(FILES).with_states([STATE_AT_LOOK, STATE_AT_DO]).with_states(junk);
     let mut pi = host.start();
     pi.event(Event::SessionStart(SessionReason::Resume));
-    pi.did(&["set-status workflow: ⏸ Two > 🔨 Do [2/2] (waits for you)"]);
+    pi.did(&[AT_DO, "set-status workflow: ⏸ Two > 🔨 Do [2/2] (waits for you)"]);
     assert_eq!(
         pi.asked()[..3],
         ["entries workflow:state 0 1", "entries workflow:state 1 16", "entries workflow:state 17 16"]
@@ -505,7 +509,8 @@ fn entries_of_other_extensions_are_not_read() {
     host.entries.push(("other:state".into(), STATE_AT_DO.into()));
     let mut pi = host.start();
     pi.event(Event::SessionStart(SessionReason::Startup));
-    pi.did(&["set-status workflow: ⏸ Two > 👀 Look [1/2] (waits for you)"]);
+    let told = AT_DO.replace("🔨 Do", "👀 Look");
+    pi.did(&[&told, "set-status workflow: ⏸ Two > 👀 Look [1/2] (waits for you)"]);
 }
 
 // --- failures ---------------------------------------------------------------------------------------

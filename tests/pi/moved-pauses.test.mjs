@@ -43,8 +43,11 @@ for (const version of VERSIONS) {
       }
       assert.equal(state(readSession(sandbox)).progress.paused.reason.kind, "budget");
       const tui = await startTui({ version, sandbox, args: ["--continue"] });
+      const told = (/** @type {number} */ times) => (/** @type {string} */ screen) =>
+        screen.match(/To allow more: \/workflow :resume \+\d+/g)?.length === times;
+      await tui.waitFor(told(1));
       await tui.submit("Go on, please.");
-      await tui.waitFor(/To allow more: \/workflow :resume \+\d+/);
+      await tui.waitFor(told(2));
       await tui.close();
     });
 

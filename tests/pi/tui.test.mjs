@@ -156,6 +156,20 @@ for (const version of VERSIONS) {
       assert.doesNotMatch(screen, /\*\*|Workflow path|What to do/);
     });
 
+    test("tells how a run goes on, below the messages of its session", LONG, async (t) => {
+      const { sandbox } = await stage(t, [{ text: "I rest." }], {
+        globalFiles: workflow("hello", ["plan"], { autoContinue: false }),
+      });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello Add a route");
+      await rpc.close();
+      const tui = await startTui({ version, sandbox, args: ["--continue"] });
+      await tui.waitFor(
+        /I rest\.[^]*The hello is in 🔹 Plan\.\s+Your next message goes on with it, or \/workflow :resume\./,
+      );
+      await tui.close();
+    });
+
     test("asks the user, and shows what was cancelled", LONG, async (t) => {
       const script = [
         REST,
