@@ -261,7 +261,7 @@ fn kind(field: &Field) -> Value {
             "type": type_of("object"),
             "minProperties": 1,
             "maxProperties": MAX_CONDITIONS,
-            "propertyNames": { "pattern": "^(input|output|outcome|item)\\..+$" },
+            "propertyNames": { "pattern": "^(given|(input|output|outcome|item)\\..+)$" },
             "additionalProperties": one_of(&[
                 scalar(),
                 json!({ "type": "array", "minItems": 1, "maxItems": MAX_OPTIONS, "items": scalar() }),

@@ -200,9 +200,9 @@ impl RunState {
             let holds = holds.is_some_and(|(kind, value)| match value {
                 // Each item has given a value.
                 OutputValue::List(items) => {
-                    !items.is_empty() && items.iter().all(|item| kind.is_one_of(item, &condition.values))
+                    !items.is_empty() && items.iter().all(|item| condition.holds_for(kind, item))
                 }
-                value => kind.is_one_of(&value.text(), &condition.values),
+                value => condition.holds_for(kind, &value.text()),
             });
             (!holds).then(|| (condition, value.map(|value| value.text().into_owned())))
         })

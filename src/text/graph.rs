@@ -144,7 +144,7 @@ pub fn noted(name: &str, phase: &Phase, scope: &Workflow, library: &Library, ind
     let gate = phase.gate.as_ref();
     let notes = step_note(phase)
         .into_iter()
-        .chain(answers_note(phase))
+        .chain(answer_notes(phase))
         .chain(conversation_note(phase))
         .chain(context_note(phase, scope))
         .chain(results_note(phase))
@@ -198,11 +198,10 @@ fn step_note(phase: &Phase) -> Option<String> {
     (label_of(text) != phase.name).then(|| format!("{verb}: {}", label_of(text)))
 }
 
-/// Returns a note on the answers of a question that are offered under conditions; `None` without any.
-fn answers_note(phase: &Phase) -> Option<String> {
+/// Returns a note on each answer of a question that is offered under conditions.
+fn answer_notes(phase: &Phase) -> impl Iterator<Item = String> {
     let note = |answer: &Answer| Some(format!("{} only {}", answer.outcome, when_note(&answer.when)?));
-    let notes: Vec<String> = phase.question()?.answers.iter().filter_map(note).collect();
-    (!notes.is_empty()).then(|| notes.join("; "))
+    phase.question().into_iter().flat_map(|question| &question.answers).filter_map(note)
 }
 
 fn conversation_note(phase: &Phase) -> Option<String> {
@@ -505,7 +504,6 @@ impl<'a> Chart<'a> {
         let notes = [
             tool_note(phase),
             step_note(phase),
-            answers_note(phase),
             conversation_note(phase),
             context_note(phase, scope),
             model_note(&phase.model),
@@ -514,7 +512,7 @@ impl<'a> Chart<'a> {
             over_budget_note(phase),
             gate_note(phase.gate.as_ref()),
         ];
-        for note in notes.into_iter().flatten() {
+        for note in notes.into_iter().flatten().chain(answer_notes(phase)) {
             self.note(&node, &note);
         }
         self.connect(&node);

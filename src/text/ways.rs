@@ -11,8 +11,9 @@ impl fmt::Display for PassedOverReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Condition { of, value, wanted } => {
-                let wanted = any_of(wanted);
+                let (is_of_any, wanted) = (wanted.is_empty(), any_of(wanted));
                 match value {
+                    None if is_of_any => write!(f, "{} is not given", short(of)),
                     Some(value) => write!(f, "{} is {}, not {wanted}", short(of), short(value)),
                     None => write!(f, "{} is not known; it must be {wanted}", short(of)),
                 }
@@ -33,7 +34,10 @@ fn any_of(values: &[String]) -> String {
 
 /// Returns a note on the conditions of an entry; `None` if it has none.
 pub(super) fn when_note(when: &[Condition]) -> Option<String> {
-    let condition = |Condition { of, values }: &Condition| format!("{} is {}", short(&of.to_string()), any_of(values));
+    let condition = |condition: &Condition| {
+        let is = if condition.is_of_any() { "given".to_owned() } else { any_of(&condition.values) };
+        format!("{} is {is}", short(&condition.of.to_string()))
+    };
     let all: Vec<String> = when.iter().map(condition).collect();
     (!all.is_empty()).then(|| format!("when: {}", all.join(", ")))
 }

@@ -278,7 +278,8 @@ table! {
         "label": Kind::Text => "the name of the phase or of the nested workflow",
         /// Conditions: the run passes over the entry unless all hold when the run arrives. `input.NAME`,
         /// `output.ID.NAME` or `outcome.ID` with a value, or a list of values. `ID` is the id of an earlier phase or
-        /// step; of an outcome also that of a question or a group, or the key of an earlier nested workflow.
+        /// step; of an outcome also that of a question or a group, or the key of an earlier nested workflow. `given:` with
+        /// `input.NAME` or `output.ID.NAME`, or a list of them: the run has these optional values.
         "when": Kind::Conditions => "none",
         /// Values of the inputs of the nested workflow: a value itself, `input.NAME` for an input of this workflow, or
         /// `output.ID.NAME` for an output of an earlier phase.

@@ -458,6 +458,7 @@ mod tests {
             |w| at(&mut w[2], 0).instructions = "Write {runDir}/a.md".into(),
             |w| w[0].completion_message = Some("{runDir}".into()),
             |w| w[0].phases[2].when = when("input.b", &["x"]),
+            |w| w[0].phases[2].when = when("input.b", &[]),
             |w| w[0].phases[2].when = when("outcome.b", &["x"]),
             |w| w[0].phases[2].when = when("outcome.b", &["x", "y"]),
             |w| *nested(w).1 = Some("i".into()),

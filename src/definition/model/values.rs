@@ -6,6 +6,7 @@ use std::hash::{Hash, Hasher};
 use crate::sorted::Set;
 
 use super::nearest::nearest;
+use super::value_type::ValueType;
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ValueName {
@@ -142,12 +143,12 @@ impl fmt::Display for ValueName {
     }
 }
 
-/// A condition: a value of the run is one of these.
+/// A condition: a value of the run is one of these, or the run has the value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Condition {
     /// The value of the run: one of [`Self::FORMS`].
     pub of: ValueName,
-    /// The values for which the condition holds; at least one.
+    /// The values for which the condition holds; none if it holds for every value.
     pub values: Vec<String>,
 }
 
@@ -161,6 +162,20 @@ impl Hash for Condition {
 impl Condition {
     /// The forms of the names that a condition may have.
     pub const FORMS: [&str; 4] = [ValueName::INPUT, ValueName::OUTPUT, ValueName::OUTCOME, ValueName::ITEM_FIELD];
+    /// The key of the conditions that hold for every value, in the place of a name.
+    pub const GIVEN: &str = "given";
+    /// The forms of the names that such a condition may have.
+    pub const GIVEN_FORMS: [&str; 2] = [ValueName::INPUT, ValueName::OUTPUT];
+
+    /// Returns true if the condition holds for every value that the run has.
+    pub fn is_of_any(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// Returns true if the condition holds for a value of this type; an empty list is no value.
+    pub fn holds_for(&self, kind: &ValueType, value: &str) -> bool {
+        if self.is_of_any() { !value.is_empty() } else { kind.is_one_of(value, &self.values) }
+    }
 }
 
 /// The source of the items of a group.

@@ -417,6 +417,9 @@ impl<'a> Errors<'a, '_> {
         let when = |last| [of, &[PathPart::Key("when"), last]].concat();
         let at = when(PathPart::Key(&key));
         let earlier = self.before(index);
+        if condition.is_of_any() {
+            return self.given(&when(PathPart::Key(Condition::GIVEN)), &earlier, &condition.of);
+        }
         let (expected, found, suggestion) = match &condition.of {
             ValueName::Input(name) => {
                 let inputs = &self.workflow.inputs;
@@ -486,6 +489,27 @@ impl<'a> Errors<'a, '_> {
         };
         let problem = FieldProblem::bad("when", expected, found).suggest(suggestion);
         self.report(problem, &when(PathPart::Name(&key)));
+    }
+
+    /// Checks a value that the run must have for a condition: an input or an output of an earlier phase that is optional.
+    fn given(&mut self, at: &[PathPart], earlier: &[&'a Entry], of: &ValueName) {
+        let is_optional = match of {
+            ValueName::Output { phase, name } => self.output(earlier, phase, name).map(|_| {
+                earlier
+                    .iter()
+                    .any(|entry| entry.is_called(phase) && entry.output(name).is_some_and(|output| output.is_optional))
+            }),
+            ValueName::Input(name) => self.input(name).map(|_| self.is_optional(of)),
+            // Other names are refused when the file is read.
+            _ => return,
+        };
+        let (found, meant) = match is_optional {
+            Ok(true) => return,
+            Ok(false) => (format!("`{of}`, which a run always has"), None),
+            Err(unknown) => (unknown.found, unknown.suggestion),
+        };
+        let expected = "an input, or an output of an earlier phase, that is optional";
+        self.report(FieldProblem::bad("when.given", expected, found).suggest(meant), at);
     }
 
     /// Checks a condition on a value of this type; the path is as for [`Self::condition`].

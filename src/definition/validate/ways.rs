@@ -154,8 +154,13 @@ impl<'a, 'k> Ways<'a, 'k> {
             Some(ValueType::Text(_) | ValueType::Number(_) | ValueType::List { .. }) | None => {
                 let conditions = self.workflow.phases.iter().flat_map(|entry| &entry.when);
                 let of_source = conditions.filter(|condition| condition.of == *source);
-                let named = of_source.flat_map(|condition| &condition.values);
-                named.map(|value| Some(value.as_str())).chain([None]).collect()
+                let mut values: Set<Value> = [None].into();
+                for condition in of_source {
+                    values.extend(condition.values.iter().map(|value| Some(value.as_str())));
+                    // Any value that no condition names.
+                    values.extend(condition.is_of_any().then_some(Some("…")));
+                }
+                values
             }
         }
     }
@@ -352,17 +357,17 @@ impl<'a, 'k> Ways<'a, 'k> {
         Some(())
     }
 
-    fn holds(&self, Condition { of, values }: &Condition, value: &Value) -> bool {
-        match (value, of) {
+    fn holds(&self, condition: &Condition, value: &Value) -> bool {
+        match (value, &condition.of) {
             (None, _) => false,
             (Some(value), ValueName::Input(name)) => {
-                self.workflow.input(name).is_some_and(|input| input.kind.is_one_of(value, values))
+                self.workflow.input(name).is_some_and(|input| condition.holds_for(&input.kind, value))
             }
-            (Some(value), ValueName::Output { .. } | ValueName::ItemField(_)) => {
+            (Some(value), of @ (ValueName::Output { .. } | ValueName::ItemField(_))) => {
                 let kind = self.output_type(of);
-                kind.is_some_and(|kind| kind.is_one_of(value, values))
+                kind.is_some_and(|kind| condition.holds_for(kind, value))
             }
-            (Some(value), _) => values.iter().any(|wanted| wanted == value),
+            (Some(value), _) => condition.values.iter().any(|wanted| wanted == value),
         }
     }
 

@@ -603,3 +603,54 @@ fn a_phase_that_the_run_is_before_again_is_not_finished() {
     let report = format!("{:?}", session.command("workflow", ":report").effects);
     assert!(report.contains("○ CHECK"), "{report}");
 }
+
+/// An entry, an answer and an output that depend on optional values.
+#[test]
+fn a_condition_can_ask_for_an_optional_value() {
+    let files = |session: &mut Session| {
+        let text = "name: W
+commandName: w
+initialMessage: Go
+inputs:
+  note: { type: text, optional: true }
+  files: { type: list, optional: true }
+phases:
+  - { id: noted, prompt: One., when: { given: input.note } }
+  - { id: listed, prompt: Two., when: { given: [input.note, input.files] } }
+  - { id: plan, prompt: Plan., outputs: { risk: { type: text, optional: true } } }
+  - { id: risky, prompt: Three., when: { given: output.plan.risk } }
+  - ask: And now?
+    outcomes: { a: { to: next, when: { given: input.note } }, b: next }
+";
+        session.files.global.insert("w/workflow.yaml".into(), text.to_owned());
+        let _ = session.on(Event::Session { stored: None, in_view: None, facts: Facts::default() });
+    };
+    for (given, outputs, way, answers) in [
+        ("", json!({}), vec!["plan"], 1),
+        ("files=", json!({ "risk": null }), vec!["plan"], 1),
+        ("files=a", json!({ "risk": "some" }), vec!["plan", "risky"], 1),
+        ("note=given", json!({}), vec!["noted", "plan"], 2),
+        ("note=x files=a files=b", json!({ "risk": "given" }), vec!["noted", "listed", "plan", "risky"], 2),
+    ] {
+        let mut session = Session::new(&[]);
+        files(&mut session);
+        let _ = session.command("workflow", &format!("w {given} -- x"));
+        let _ = session.on(Event::AgentStart);
+        let mut entered = Vec::new();
+        let options = loop {
+            let id = session.engine.run.active().unwrap().phase.id.clone();
+            let outputs = if id == "plan" { outputs.clone() } else { json!({}) };
+            let input = json!({ "action": "next", "outputs": outputs }).to_string();
+            entered.push(id);
+            let reply = session.on(Event::Step { input: &input, nested: false }).reply;
+            let _ = session.on(Event::TurnEnd { queued: false, calls: &[] });
+            if let Reply::Ask { request: Request::Select { options, .. }, .. } = reply {
+                break options.len() - 1;
+            }
+        };
+        assert_eq!((&entered, options), (&way.into_iter().map(str::to_owned).collect(), answers), "{given}");
+        let first = session.stored_run().unwrap().progress().passed_over.values().next().cloned();
+        let is_first = first.is_some_and(|passed| passed.because.to_string() == "input.note is not given");
+        assert_eq!(is_first, !given.contains("note"), "{given}");
+    }
+}
