@@ -196,3 +196,22 @@ fn the_users_limits_decide_too() {
     asked.files.global.remove("limits.yaml");
     assert_eq!(outside("write", Some("src/a"), &asked.files), "allowed: you have no limits");
 }
+
+#[test]
+fn scripts_of_the_workflow_stay_as_they_are_where_the_phase_has_limits() {
+    let mut files = Files::default();
+    files.project.insert("w/workflow.yaml".into(), "phases: [a.md]\n".into());
+    files.project.insert("w/a.md".into(), "---\nwrite: [.pi/]\n---\nDo.\n".into());
+    files.project.insert("w/scripts/a.sh".into(), "true\n".into());
+    let (library, _) = Library::load(&files).unwrap();
+    let workflow = library.get("w").unwrap();
+    let phase = workflow.own_phases().next().unwrap();
+    let says = |tool, path| may(Some((phase, workflow, &library)), tool, Some(path), &files).unwrap();
+    let kept = "/project/.pi/workflows/w/scripts stays as it is";
+    let May { allowed, text } = says("edit", ".pi/workflows/w/scripts/a.sh");
+    let why = "\".pi/workflows/w/scripts/a.sh\" cannot be written: a workflow's `scripts/` is part of its rules";
+    assert_eq!((allowed, text), (false, format!("refused: {why}; {kept}")));
+    assert!(says("edit", ".pi/workflows/w/b.md").allowed);
+    assert!(says("bash", "").text.contains(kept));
+    assert!(!says("read", ".pi/workflows/w/scripts/a.sh").text.contains(kept));
+}
