@@ -6,7 +6,7 @@ import { deliverAs, plainMessage } from "./messages.js";
 
 /** @typedef {import("./interface.js").Imports["pi:extension/api"]} Api */
 /**
- * @typedef {"abort" | "appendEntry" | "sendMessage" | "sendUserMessage" | "setSessionName" | "getFlag" | "getTextFlag" | "toolNames" | "activeTools" | "setActiveTools" | "beginView" | "setModel" | "getThinkingLevel" | "setThinkingLevel"} ActionName
+ * @typedef {"abort" | "appendEntry" | "sendMessage" | "sendUserMessage" | "setSessionName" | "getFlag" | "getTextFlag" | "offerTool" | "toolNames" | "activeTools" | "setActiveTools" | "beginView" | "setModel" | "getThinkingLevel" | "setThinkingLevel"} ActionName
  */
 
 /**
@@ -15,9 +15,10 @@ import { deliverAs, plainMessage } from "./messages.js";
  * @param {import("./manifest.js").Manifest} manifest
  * @param {import("./view.js").View} view
  * @param {import("./models.js").Models} models
+ * @param {(tool: import("./interface.js").Tool) => void} register
  * @returns {Pick<Api, ActionName>}
  */
-export function actions(pi, calls, manifest, view, models) {
+export function actions(pi, calls, manifest, view, models, register) {
   /** @type {Omit<Pick<Api, ActionName>, keyof ReturnType<typeof models.actions>>} */
   const functions = {
     abort: () => calls.context.abort(),
@@ -33,6 +34,10 @@ export function actions(pi, calls, manifest, view, models) {
     getTextFlag: (name) => {
       const text = pi.getFlag(name);
       return text === undefined || text === false ? undefined : String(text);
+    },
+    offerTool: (tool) => {
+      if (!manifest.activeTools) throw new Error(NOT_GRANTED);
+      register(tool);
     },
     toolNames: () => pi.getAllTools().map(({ name }) => name),
     activeTools: () => pi.getActiveTools(),

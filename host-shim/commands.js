@@ -51,9 +51,24 @@ export function registerCommand({ pi, host, manifest, guest, calls, requests, jo
 }
 
 /**
+ * Goes on with work of the guest that an event has begun, while pi goes on.
+ * @param {import("./extension.js").Parts} parts
+ * @param {import("@earendil-works/pi-coding-agent").ExtensionContext} context
+ * @param {{ tag: "pending", val: import("./interface.js").Pending }} outcome
+ */
+export function goOnBehind({ host, manifest, calls, requests }, context, outcome) {
+  const resume = (/** @type {bigint} */ ticket, /** @type {import("./interface.js").Answer} */ answer) =>
+    calls.call(context, "resumeCommand", moment(), ticket, answer);
+  const progress = progressAbove(context, host, `${manifest.name}:running`, () => true);
+  requests
+    .complete(context, outcome, resume, progress)
+    .catch((error) => unlessFails(() => context.ui.notify(plainText(messageOf(error)), "error")));
+}
+
+/**
  * Shows the progress of a command line above the editor. pi's interrupt key stops the command line. Behind the
  * command, the key is for the agent at work, or for the text in the editor, if there is any.
- * @param {CommandContext} context
+ * @param {import("@earendil-works/pi-coding-agent").ExtensionContext} context
  * @param {import("./load.js").Host} host
  * @param {string} widget the key of the widget
  * @param {() => boolean} isBehind the handler of the command has returned

@@ -7,7 +7,7 @@ import { ArgumentText } from "./argument-text.js";
 import { Calls, after } from "./calls.js";
 import { Children } from "./children/children.js";
 import { EVALUATION, Origin } from "./children/origin.js";
-import { registerCommand } from "./commands.js";
+import { goOnBehind, registerCommand } from "./commands.js";
 import { Confinement } from "./confinement.js";
 import { contextImports } from "./context.js";
 import { EVENTS, Inputs, boundaryResult, eventName, handlerResult, refusal, toolCall } from "./events.js";
@@ -256,6 +256,7 @@ export class Extension {
     const call = this.#calls.call(context, "handleEvent", moment(), converted);
     return after(call, (outcome) => {
       if (name === "turn_end" || name === "agent_settled") this.#view.end();
+      if (outcome?.tag === "pending") return goOnBehind(this.#parts, context, outcome);
       if (name === "session_compact" && outcome?.tag === "inject") return this.#sendAtOnce(outcome.val, context);
       return outcome?.tag === "boundary" ? this.#boundary(outcome.val, event, context) : handlerResult(outcome, event);
     });
@@ -386,7 +387,10 @@ export class Extension {
       "pi:extension/types": {},
       "pi:extension/api": {
         ...this.#registering(),
-        ...actions(this.#pi, calls, this.#manifest, this.#view, this.#models),
+        ...actions(this.#pi, calls, this.#manifest, this.#view, this.#models, (tool) => {
+          this.#handle("tool_call");
+          registerTool(this.#parts, this.#running, tool);
+        }),
       },
       "pi:extension/context": contextImports(
         calls,

@@ -43,6 +43,7 @@ export const INTERFACE_VERSION = "0.8.0";
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").Event} Event
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").EventOutcome} EventOutcome
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").InputSource} InputSource
+ * @typedef {import("../target/types/interfaces/pi-extension-guest.js").Pending} Pending
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").Request} Request
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").SessionReason} SessionReason
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").StopReason} StopReason

@@ -49,6 +49,10 @@ pub const REPORT_TYPE: &str = "workflow:report";
 
 /// Name of the tool by which the agent moves the run.
 pub const STEP_TOOL_NAME: &str = "workflow_step";
+/// Name of the tool by which the agent proposes a workflow to the user.
+pub const PROPOSE_TOOL_NAME: &str = "workflow_propose";
+/// Custom type of the entry that stores the answer of the user to a proposal of the agent: `{"workflow": NAME, "answer": …}`.
+pub const PROPOSAL_TYPE: &str = "workflow:proposal";
 /// Name of the command that starts and controls a run, without the slash.
 pub const WORKFLOW_COMMAND: &str = "workflow";
 /// Name of the command that cancels the run, without the slash.

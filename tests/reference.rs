@@ -172,6 +172,7 @@ fn value(field: &Field) -> String {
         }
         Kind::Text | Kind::FreeText => "string".into(),
         Kind::Template(_) => "template".into(),
+        Kind::Line(most) => format!("one line, at most {most} characters"),
         Kind::CommandName => "letters, digits, `_`, `-`".into(),
         Kind::OneOf(words) => format!("`{}`", words.join("`, `")),
         Kind::Bool => "`true`, `false`".into(),

@@ -165,6 +165,9 @@ fn kind(field: &Field) -> Value {
         Kind::Text | Kind::Template(_) | Kind::FreeText => {
             json!({ "type": type_of("string"), "pattern": "\\S" })
         }
+        Kind::Line(most) => {
+            json!({ "type": "string", "maxLength": most, "pattern": "^\\s*[^\\x00-\\x1f\\x7f-\\x9f]*[^\\s\\x00-\\x1f\\x7f-\\x9f]\\s*$" })
+        }
         Kind::CommandName => json!({ "type": type_of("string"), "pattern": "^[A-Za-z0-9_-]+$" }),
         Kind::OneOf(words) => {
             json!({ "enum": words })

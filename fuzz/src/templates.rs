@@ -107,6 +107,7 @@ fn library(template: &str) -> Library {
         name: template.into(),
         command_name: "w".into(),
         description: own(),
+        when_to_use: own(),
         initial_message: template.into(),
         show: Show::User,
         loopable: true,

@@ -168,6 +168,7 @@ impl From<Span> for types::Span {
 /// `is_last`: the agent has nothing more to do.
 pub(super) fn tool_outcome(reply: Reply, is_last: bool) -> guest::ToolOutcome {
     match reply {
+        Reply::LastTool(result) => guest::ToolOutcome::Last(result.into()),
         Reply::Tool(result) if is_last => guest::ToolOutcome::Last(result.into()),
         Reply::Tool(result) => guest::ToolOutcome::Done(result.into()),
         Reply::Ask { ticket, request } => guest::ToolOutcome::Pending(pending(ticket, request)),
@@ -198,11 +199,12 @@ pub(super) fn command_outcome(reply: Reply) -> guest::CommandOutcome {
         | Reply::Inject { .. }
         | Reply::Continue(_)
         | Reply::Compact { .. }
-        | Reply::Tool(_) => guest::CommandOutcome::Done,
+        | Reply::Tool(_)
+        | Reply::LastTool(_) => guest::CommandOutcome::Done,
     }
 }
 
-fn pending(ticket: u64, request: Request) -> guest::Pending {
+pub(super) fn pending(ticket: u64, request: Request) -> guest::Pending {
     let request = match request {
         Request::Confirm { title, message } => {
             guest::Request::Confirm(guest::Confirmation { title: title.into(), message })

@@ -9,10 +9,10 @@ use crate::definition::{
     Surroundings, UserMessage, WorkflowFiles, WriteTarget, defined_profiles,
 };
 use crate::engine::{
-    ChildEnd, ChildReport, ChildStart, Effect, Event, Host, Level, Output, OutsideNotification, Reply, RunningCall,
-    Summary, other_tools,
+    ChildEnd, ChildReport, ChildStart, Effect, Event, Host, Level, Output, OutsideNotification, PROPOSE_TOOL_LABEL,
+    Reply, RunningCall, Summary, other_tools, propose_parameters,
 };
-use crate::protocol::{CONTEXT_MESSAGE_TYPE, FRESH_TYPE, MOVED_MESSAGE_TYPE, STATE_ENTRY_TYPE};
+use crate::protocol::{CONTEXT_MESSAGE_TYPE, FRESH_TYPE, MOVED_MESSAGE_TYPE, PROPOSE_TOOL_NAME, STATE_ENTRY_TYPE};
 use crate::run::RunDir;
 use crate::text::TerminalSize;
 use crate::usage::Usage;
@@ -162,6 +162,15 @@ fn perform_one(effect: Effect, results: &mut Results) -> Result<(), types::Error
             }
             Ok(())
         }
+        Effect::OfferTool(description) => api::offer_tool(&api::Tool {
+            name: PROPOSE_TOOL_NAME.into(),
+            label: PROPOSE_TOOL_LABEL.into(),
+            description,
+            parameters: json(&propose_parameters()),
+            prompt_snippet: None,
+            prompt_guidelines: Vec::new(),
+            sequential: true,
+        }),
         Effect::SetActiveTools(names) => api::set_active_tools(&names),
         Effect::SetModel(model) => api::set_model(&model.into()),
         Effect::SetThinking(level) => api::set_thinking_level(level.into()),

@@ -16,8 +16,8 @@ use crate::engine::{ACCEPT_RULES_FLAG, ALLOW_COMMANDS_FLAG, BUDGET_FLAG, COMMAND
 use crate::engine::{Context, EndedCall, Engine, Event, Facts, Output, Reply, Stop, Ui, prepared};
 use crate::protocol::{
     APPROVAL_TYPE, CHECK_TYPE, COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE, FRESH_TYPE, GRAPH_TYPE,
-    LIMITS_TYPE, MOVED_MESSAGE_TYPE, PANEL_ENTRY_TYPE, PANEL_FIELD, REMINDER_MESSAGE_TYPE, REPORT_TYPE,
-    STATE_ENTRY_TYPE, STATUS_TYPE, WORKFLOW_COMMAND,
+    LIMITS_TYPE, MOVED_MESSAGE_TYPE, PANEL_ENTRY_TYPE, PANEL_FIELD, PROPOSE_TOOL_NAME, REMINDER_MESSAGE_TYPE,
+    REPORT_TYPE, STATE_ENTRY_TYPE, STATUS_TYPE, WORKFLOW_COMMAND,
 };
 use crate::run::{BrokenReason, Mark, Pick, Restored, restore_with_mark};
 use crate::text::{self, DefaultRole};
@@ -149,14 +149,14 @@ impl Guest for Component {
                 let boundary = host::boundary(summary, first_kept, prompt, drafts);
                 guest::EventOutcome::Boundary(boundary)
             }
+            Reply::Ask { ticket, request } => guest::EventOutcome::Pending(convert::pending(ticket, request)),
             // The engine returns the other replies only for calls of tools and commands.
-            Reply::None | Reply::Tool(_) | Reply::Settle | Reply::Ask { .. } => guest::EventOutcome::None,
+            Reply::None | Reply::Tool(_) | Reply::LastTool(_) | Reply::Settle => guest::EventOutcome::None,
         }
     }
 
     fn prepare_arguments(_name: String, input: String) -> String {
         fault::trip("prepare-arguments");
-        // The component registers one tool.
         let prepared = serde_json::from_str(&input).map(prepared);
         prepared.map_or(input, |prepared| convert::json(&prepared))
     }
@@ -164,7 +164,11 @@ impl Guest for Component {
     fn execute_tool(at: Moment, call: ToolCall, input: String) -> guest::ToolOutcome {
         fault::trip("execute-tool");
         let nested = call.parent.is_some();
-        let output = during(Some(call.id), || handle(at, Event::Step { input: &input, nested }));
+        let event = match &*call.name {
+            PROPOSE_TOOL_NAME => Event::Propose { input: &input, nested },
+            _ => Event::Step { input: &input, nested },
+        };
+        let output = during(Some(call.id), || handle(at, event));
         tool_outcome(perform(at, output))
     }
 
@@ -207,9 +211,9 @@ impl Guest for Component {
         }
     }
 
-    fn draw_tool_call(_name: String, input: String, expanded: bool) -> Option<Drawing> {
+    fn draw_tool_call(name: String, input: String, expanded: bool) -> Option<Drawing> {
         fault::trip("draw-tool-call");
-        Some(text::draw_step_call(&input, expanded).into())
+        Some(text::draw_call(&name, &input, expanded).into())
     }
 
     fn draw_tool_result(_name: String, output: ToolResult, expanded: bool) -> Option<Drawing> {

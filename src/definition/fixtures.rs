@@ -74,6 +74,8 @@ pub struct Files {
     pub no_run_file: Option<String>,
     /// The entries with whole tasks.
     pub tasks: Vec<String>,
+    /// The data of the session's entries about proposals, newest first.
+    pub proposals: Vec<String>,
 }
 
 impl Files {
@@ -241,6 +243,7 @@ pub fn workflow(key: &str, phases: &[&str]) -> Workflow {
         name: format!("The {key}"),
         command_name: key.into(),
         description: None,
+        when_to_use: None,
         initial_message: "Start {workflowName}: {description}".into(),
         show: Show::User,
         loopable: true,

@@ -14,7 +14,7 @@ use super::read::sources::Sources;
 use super::read::unlisted::Lint;
 use super::user_file;
 use super::validate::fuel::Fuel;
-use super::validate::{command_names, context, expected_calls, limits, models, references, variables, ways};
+use super::validate::{command_names, context, expected_calls, limits, models, offers, references, variables, ways};
 
 impl Library {
     /// Makes a library of workflows, and leaves out workflows whose references cannot be followed.
@@ -106,6 +106,7 @@ pub(super) fn read(
         context::report(&library, fuel, &mut anchored);
         ways::report(&library, fuel, &mut anchored);
         models::report(&library, surroundings, &roots, &mut anchored);
+        offers::report(&library, &mut anchored);
     }
     diagnostics.extend(sources.place(anchored));
     suggest_references(&library, &mut diagnostics);

@@ -111,6 +111,7 @@ fn every_field_is_read() {
             scripts: None,
             name: "W".into(),
             command_name: "w-1_x".into(),
+            when_to_use: None,
             initial_message: "Go\n".into(),
             description: Some("D".into()),
             show: Show::User,

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::definition::{FileAccess, Permission, Sandbox, Stale, permission};
-use crate::protocol::{COMPLETE_TYPE, STEP_TOOL_NAME};
+use crate::protocol::{COMPLETE_TYPE, PROPOSE_TOOL_NAME, STEP_TOOL_NAME};
 use crate::run::{Active, RunState};
 use crate::text::{self, DefaultRole, RulesOf};
 use crate::usage::Rule;
@@ -28,6 +28,7 @@ impl Engine {
         self.agent.prompted(from_user);
         if from_user {
             self.agent.ending.end_pause();
+            self.proposals.user_spoke();
             self.repetition.forget();
         }
         if from_user && !tell_needs_resume(&mut self.run, &self.session, cx) {
@@ -83,6 +84,9 @@ impl Engine {
     ///
     /// Specification: hook lifecycle, "handleToolCall".
     pub(super) fn tool_call(&mut self, name: &str, carries_calls: bool, cx: &mut Cx) -> Reply {
+        if self.agent.ending.is_before_start() {
+            return Reply::Stop(text::BEFORE_START.into());
+        }
         if self.agent.ending.is_behind_end() {
             return refuse_behind_end(name, &self.run, cx);
         }
@@ -97,7 +101,7 @@ impl Engine {
         if let Some(refusal) = self.stop_at_end(name, cx) {
             return refusal;
         }
-        if name == STEP_TOOL_NAME {
+        if name == STEP_TOOL_NAME || name == PROPOSE_TOOL_NAME {
             return Reply::None;
         }
         let reply = self.permitted(name, carries_calls, cx);

@@ -1,4 +1,4 @@
-//! The arguments of a call of `workflow_step` in another spelling, as models give them, before pi checks them.
+//! The arguments of a call of `workflow_step` or `workflow_propose` in another spelling, as models give them, before pi checks them.
 
 use serde_json::{Map, Value};
 
@@ -13,7 +13,7 @@ pub fn prepared(input: Value) -> Value {
             "action" => *value = text(value).map_or_else(|| value.take(), |text| trim(&text).to_lowercase().into()),
             "outcome" => *value = text(value).map_or_else(|| value.take(), |text| trim(&text).into()),
             "summary" => *value = text(value).map_or_else(|| value.take(), Value::from),
-            "outputs" => *value = object(value).map_or_else(|| value.take(), Value::Object),
+            "outputs" | "inputs" => *value = object(value).map_or_else(|| value.take(), Value::Object),
             _ => {}
         }
     }

@@ -10,6 +10,7 @@ use super::entries::state::{EntryAsked, OpenEntry};
 use super::event::Answer;
 use super::gate::state::{GateAsked, OpenGate};
 use super::new_workflow::state::NewWorkflow;
+use super::proposals::state::ProposalAsked;
 use super::start::state::StartAsked;
 use super::state::Waiter;
 use crate::run::{PauseReason, Seal};
@@ -42,6 +43,8 @@ pub enum Then {
     Entry(Box<OpenEntry>, EntryAsked),
     /// A run starts, or another question follows.
     Start(StartAsked),
+    /// A proposal of the agent goes on.
+    Proposal(ProposalAsked),
     /// Another question about a new workflow follows, or it is written.
     New(NewWorkflow),
     /// The status is shown with the state of the project's files.

@@ -35,6 +35,8 @@ pub enum Effect {
     },
     /// Aborts the agent.
     Abort,
+    /// Registers `workflow_propose` with this description, or registers it anew.
+    OfferTool(String),
     /// Sets the tools that the model is shown.
     SetActiveTools(Vec<String>),
     /// Begins a new view of the conversation: until the turn that follows ends, the model is sent this text and what is
@@ -204,6 +206,8 @@ pub enum Reply {
     },
     /// The tool's result.
     Tool(ToolResult),
+    /// The tool's result, with which the agent's run ends.
+    LastTool(ToolResult),
     /// The command ends when the agent is at rest.
     Settle,
     /// The reply needs an answer of the user or the host first.

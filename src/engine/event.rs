@@ -76,6 +76,8 @@ pub enum Event<'a> {
         /// Another tool makes the call: the model does not see the result.
         nested: bool,
     },
+    /// The model or another tool calls `workflow_propose`; the fields are as above.
+    Propose { input: &'a str, nested: bool },
     /// The user runs a command.
     Command {
         /// Its name, without the slash.

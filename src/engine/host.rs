@@ -177,8 +177,12 @@ mod tests {
         }
 
         fn entry(&self, custom_type: &str, number: u32) -> Result<Option<String>, Stale> {
-            let is_state = custom_type == crate::protocol::STATE_ENTRY_TYPE;
-            Ok(self.states.get(number as usize).filter(|_| is_state).cloned())
+            let entries = match custom_type {
+                crate::protocol::STATE_ENTRY_TYPE => &self.states,
+                crate::protocol::PROPOSAL_TYPE => &self.proposals,
+                _ => return Ok(None),
+            };
+            Ok(entries.get(number as usize).cloned())
         }
 
         fn usage_since_state(&self) -> Result<(crate::usage::Usage, Option<u64>), Stale> {

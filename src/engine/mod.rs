@@ -32,6 +32,7 @@ mod may;
 mod models;
 mod moved;
 mod new_workflow;
+mod proposals;
 mod repetition;
 mod run_dir;
 mod run_through;
@@ -63,6 +64,7 @@ pub use effect::{
 pub use event::{Answer, ChildEnd, ChildReport, CommandEnd, EndedCall, Event, Facts, Ran, Stop};
 pub use host::Host;
 pub use may::{May, may};
+pub use proposals::{PROPOSE_TOOL_LABEL, propose_parameters};
 pub use run_through::{Given, run_through};
 pub use running::{RunningCall, other_tools};
 pub use state::Engine;
@@ -103,6 +105,7 @@ impl Engine {
             self.meter.begin_dialog(ticket, cx.unix_ms);
         }
         self.tell_hold(&mut cx);
+        cx.gone = cx.gone || self.proposals.follow(&self.run, &mut cx).is_err();
         mark_prompts(&self.run, &mut cx);
         cx.gone = cx.gone || self.attention.update(&self.run, &self.agent, &self.pending, &mut cx).is_err();
         if cx.gone {
@@ -135,7 +138,12 @@ impl Engine {
             Event::TurnEnd { queued, calls } => return self.turn_end(queued, calls, cx),
             Event::AgentEnd { stop } => self.agent_end(stop, cx),
             Event::BeforeSettle => return self.before_settle(cx),
-            Event::AgentSettled => self.agent_settled(cx),
+            Event::AgentSettled => {
+                let interrupted = self.agent.is_interrupted();
+                self.agent_settled(cx);
+                let reply = self.start_proposed(interrupted, cx);
+                return Ok(self.follow_entries(reply, Waiter::User, cx));
+            }
             Event::ToolCall { name, carries_calls } => {
                 return Ok(self.tool_call(name, carries_calls, cx));
             }
@@ -143,6 +151,7 @@ impl Engine {
                 let reply = self.step(input, nested, cx);
                 return Ok(self.follow_entries(reply, Waiter::Call { nested }, cx));
             }
+            Event::Propose { input, nested } => return self.propose(input, nested, cx),
             Event::Command { name, arguments } => {
                 let reply = self.command(name, arguments, cx)?;
                 let reply = self.follow_entries(reply, Waiter::User, cx);

@@ -57,6 +57,7 @@ impl Engine {
             cx.notify(Level::Error, notice);
         }
         self.restore_run(stored, mark, cx);
+        self.proposals.begin_session(&self.run, cx)?;
         if !self.run.agent_of().takes_options {
             // The options are for the run that the branch is part of.
             (self.session.accept_rules, self.session.more) = (None, None);

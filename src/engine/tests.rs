@@ -1064,6 +1064,7 @@ mod moved;
 mod new_workflow;
 mod outputs;
 mod packages;
+mod proposals;
 mod replacement;
 mod replay;
 mod report;

@@ -6,7 +6,7 @@ use std::iter::once;
 
 use super::host::Host;
 use crate::definition::{Library, Phase, Stale, ToolPolicy, means_tool};
-use crate::protocol::STEP_TOOL_NAME;
+use crate::protocol::{PROPOSE_TOOL_NAME, STEP_TOOL_NAME};
 use crate::run::{Active, RunState};
 use crate::text;
 
@@ -63,6 +63,34 @@ pub(super) fn keep_step_tool(run: &mut Run, session: &mut Session, cx: &mut Cx) 
     Ok(())
 }
 
+/// Shows a tool to the model, or takes it away, also in the set that an earlier effect of this event makes. Returns true
+/// if the set is changed.
+pub(super) fn show_tool(name: &str, shows: bool, cx: &mut Cx) -> Result<bool, Stale> {
+    let change = |tools: &mut Vec<String>| {
+        let has = tools.iter().any(|tool| tool == name);
+        match shows {
+            true if !has => tools.push(name.to_owned()),
+            false if has => tools.retain(|tool| tool != name),
+            _ => return false,
+        }
+        true
+    };
+    let set = cx.effects.iter_mut().rev().find_map(|effect| match effect {
+        Effect::SetActiveTools(tools) => Some(tools),
+        _ => None,
+    });
+    if let Some(tools) = set {
+        return Ok(change(tools));
+    }
+    let Some(mut tools) = cx.host.active_tools()? else { return Ok(false) };
+    let is_changed = change(&mut tools);
+    if is_changed {
+        // Before the prompt of a run that starts with this event.
+        cx.effects.insert(0, Effect::SetActiveTools(tools));
+    }
+    Ok(is_changed)
+}
+
 /// Returns true if pi does not have the run's own tool in this session: an option of its command line has removed it.
 /// No phase can be left then.
 pub(super) fn lacks_step_tool(host: &dyn Host) -> Result<bool, Stale> {
@@ -95,7 +123,10 @@ fn shown(before: &[String], named: &[&str], host: &dyn Host) -> Result<Option<Sh
     let registered = host.tools()?;
     let mut tools: Vec<String> = active.iter().filter(|tool| !before.contains(tool)).cloned().collect();
     let mut added: Vec<String> = Vec::new();
-    for tool in named.iter().flat_map(|entry| registered.iter().filter(|tool| means_tool(entry, tool))) {
+    for tool in named
+        .iter()
+        .flat_map(|entry| registered.iter().filter(|tool| means_tool(entry, tool) && *tool != PROPOSE_TOOL_NAME))
+    {
         if !tools.contains(tool) && !added.contains(tool) {
             added.push(tool.clone());
         }

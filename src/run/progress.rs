@@ -95,6 +95,9 @@ pub struct Progress {
     /// The user has started the run although nothing else bounds some of its phases.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub uncounted: bool,
+    /// The agent has proposed the run, and the user has allowed it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub proposed: bool,
     /// The usage of the visits that are not kept.
     #[serde(skip_serializing_if = "Usage::is_empty")]
     pub forgotten: Usage,

@@ -457,6 +457,7 @@ mod tests {
                 version: 1,
                 seal: Some(Seal { version: 2, hash: "s".into() }),
                 later_seal: None,
+                proposed: true,
                 others: Map::from_iter([("future".to_owned(), Value::from(1))]),
                 run_dir: RunDir::stored("0123456789abcdef0123"),
                 long_task: Some(LongTask::stored(10_001)),

@@ -136,6 +136,11 @@ impl RunState {
         self.changed(|progress| (progress.unpriced, progress.uncounted) = (models, uncounted))
     }
 
+    /// Returns the run that the agent has proposed, if so, and that the user has allowed.
+    pub fn with_proposed(self, proposed: bool) -> Self {
+        self.changed(|progress| progress.proposed = proposed)
+    }
+
     /// Returns the run with this text as its whole task, if the text is the task.
     pub fn with_whole_task(mut self, text: &str) -> Self {
         if let Some(long) = &mut self.progress.long_task {

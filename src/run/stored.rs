@@ -184,6 +184,7 @@ fn progress(data: &Value) -> Progress {
             // The user counts as not told of a name that cannot be read.
             "unpriced" => progress.unpriced = strings(value).into_iter().take(MAX_NAMES).collect(),
             "uncounted" => progress.uncounted = *value == Value::Bool(true),
+            "proposed" => progress.proposed = *value == Value::Bool(true),
             "forgotten" => progress.forgotten = usage(value),
             // An invalid name counts as absent; the run gets a new folder.
             "runDir" => progress.run_dir = value.as_str().and_then(RunDir::stored),

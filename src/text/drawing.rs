@@ -8,7 +8,8 @@ use super::exact::wrapped;
 use super::step_result::PASSED_OVER;
 use crate::definition::short;
 use crate::protocol::{
-    APPROVAL_TYPE, CHECK_TYPE, COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE, FRESH_TYPE, GRAPH_TYPE, LIMITS_TYPE,
+    APPROVAL_TYPE, CHECK_TYPE, COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE, FRESH_TYPE, GRAPH_TYPE,
+    LIMITS_TYPE, PROPOSE_TOOL_NAME,
 };
 use crate::protocol::{MOVED_MESSAGE_TYPE, REMINDER_MESSAGE_TYPE, REPORT_TYPE, STATUS_TYPE};
 
@@ -54,18 +55,23 @@ const MORE: &str = "/workflow :report shows what each phase did and took.";
 /// Maximum number of lines of a collapsed report.
 const REPORT_LINES: usize = 60;
 
-/// Draws a call of `workflow_step` with its summary. The input may still be incomplete.
-pub fn draw_step_call(input: &str, expanded: bool) -> Drawing {
+/// Draws a call of `workflow_step` with its summary, or of `workflow_propose` with its task. The input may still be
+/// incomplete.
+pub fn draw_call(tool: &str, input: &str, expanded: bool) -> Drawing {
     let input: Value = serde_json::from_str(input).unwrap_or_default();
     let field = |name| input.get(name).and_then(Value::as_str).unwrap_or_default();
-    let name = Span { bold: true, ..span("workflow_step ", Color::ToolTitle) };
-    let mut call = vec![name, span(field("action"), Color::Accent)];
-    let outcome = short(field("outcome"), MAX_OUTCOME);
+    let (what, outcome, text) = match tool {
+        PROPOSE_TOOL_NAME => (short(field("workflow"), MAX_OUTCOME), "", field("task")),
+        _ => (field("action").to_owned(), field("outcome"), field("summary")),
+    };
+    let name = Span { bold: true, ..span(format!("{tool} "), Color::ToolTitle) };
+    let mut call = vec![name, span(what, Color::Accent)];
+    let outcome = short(outcome, MAX_OUTCOME);
     if !outcome.is_empty() {
         call.push(span(format!(" {outcome}"), Color::Accent));
     }
     let mut lines = vec![call];
-    let summary = collapsed(field("summary").trim(), SUMMARY_LINES, expanded);
+    let summary = collapsed(text.trim(), SUMMARY_LINES, expanded);
     lines.extend(summary.lines().map(|line| vec![span(line, Color::ToolOutput)]));
     Drawing::Lines(lines)
 }
@@ -210,7 +216,7 @@ mod tests {
             ("null", "workflow_step "),
             (r#"{"action":7}"#, "workflow_step "),
         ] {
-            assert_eq!(plain(&draw_step_call(input, false)), drawn);
+            assert_eq!(plain(&draw_call("workflow_step", input, false)), drawn);
         }
     }
 
@@ -219,7 +225,7 @@ mod tests {
         let call = |lines: usize, expanded| {
             let lines: Vec<String> = (1..=lines).map(|line| format!("line {line}")).collect();
             let input = serde_json::json!({ "action": "next", "summary": lines.join("\n") });
-            plain(&draw_step_call(&input.to_string(), expanded))
+            plain(&draw_call("workflow_step", &input.to_string(), expanded))
         };
         assert_eq!(call(2, false), "workflow_step next\nline 1\nline 2");
         assert!(call(11, false).ends_with("line 10\nline 11"));

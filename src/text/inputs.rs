@@ -3,7 +3,7 @@
 use crate::definition::{Bounds, Input, ValueType, Workflow, nearest, on_one_line};
 use crate::run::{Active, OutputValue};
 
-use super::exact::quoted;
+use super::exact::{exact, quoted};
 use super::names::short_name;
 use super::outputs::output_on_one_line;
 use super::questions::{Title, in_question};
@@ -85,7 +85,8 @@ pub fn missing_options(missing: &[&Input]) -> String {
     format!("Inputs without a value: {}", options.join(", "))
 }
 
-pub fn input_question(workflow: &Workflow, input: &Input) -> Title {
+/// Returns the question for the value of an input; with `may_lack`, an empty answer gives none.
+pub fn input_question(workflow: &Workflow, input: &Input, may_lack: bool) -> Title {
     let about = input.description.as_ref().map_or_else(String::new, |about| format!("\n│ {}", in_question(about)));
     // Inputs of other types have options, or take any text.
     let kind = match &input.kind {
@@ -94,12 +95,26 @@ pub fn input_question(workflow: &Workflow, input: &Input) -> Title {
         ValueType::List { fields, .. } if !fields.is_empty() => format!(" ({}, as JSON)", input.kind.expected()),
         ValueType::Text(_) | ValueType::Choice(_) | ValueType::Flag | ValueType::List { .. } => String::new(),
     };
-    Title::new("Input ", &format!("`{}`{kind} of {}?{about}", input.name, quoted(&workflow.name, 60)))
+    let has_options = !input.kind.options().is_empty();
+    let empty = if may_lack && !has_options { format!("\nEmpty: {}", without_value(input)) } else { String::new() };
+    Title::new("Input ", &format!("`{}`{kind} of {}?{about}{empty}", input.name, quoted(&workflow.name, 60)))
+}
+
+/// Returns an option of the question for an input, as it is shown; an empty one gives no value.
+pub fn option_of_input(input: &Input, option: &str) -> String {
+    if option.is_empty() { without_value(input) } else { exact(option) }
+}
+
+fn without_value(input: &Input) -> String {
+    match &input.default {
+        Some(value) => format!("the default, {}", in_question(&value_on_one_line(&input.kind, value))),
+        None => "no value".to_owned(),
+    }
 }
 
 /// Returns the title of the dialog for an item of a list, from 1.
 pub fn item_question(workflow: &Workflow, input: &Input, number: usize) -> Title {
-    input_question(workflow, input).and(&format!("│ Text {number} of a list; an empty answer ends it."))
+    input_question(workflow, input, false).and(&format!("│ Text {number} of a list; an empty answer ends it."))
 }
 
 /// Returns the usage of the command for a workflow with this command name and these inputs.

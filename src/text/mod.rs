@@ -26,6 +26,7 @@ mod outputs;
 mod parallel;
 mod pause;
 mod preview;
+mod proposal;
 mod questions;
 mod report;
 mod results;
@@ -46,7 +47,7 @@ mod ways;
 pub use self::{
     branches::*, budget::*, calls::*, context_prompt::*, description::*, diagnostics::*, drawing::*, entries::*,
     exact::*, fresh_start::*, gate::*, graph::*, inputs::*, limits::*, messages::*, models::*, names::*,
-    notifications::*, outputs::*, parallel::*, pause::*, preview::*, questions::*, report::*, rules::*, run_dir::*,
-    run_preview::*, status_line::*, status_panel::*, step_result::*, task::*, template::*, tools::*, usage::*,
-    user_limits::*, ways::*,
+    notifications::*, outputs::*, parallel::*, pause::*, preview::*, proposal::*, questions::*, report::*, rules::*,
+    run_dir::*, run_preview::*, status_line::*, status_panel::*, step_result::*, task::*, template::*, tools::*,
+    usage::*, user_limits::*, ways::*,
 };

@@ -77,6 +77,8 @@ fn head(workflow: &Workflow, library: &Library) -> String {
         let name = library.start_name(workflow);
         format!("Started by /workflow {} TASK.", name.as_ref().unwrap_or(&workflow.command_name))
     });
+    let offered = workflow.when_to_use.as_ref();
+    lines.extend(offered.map(|when| format!("Offered to the agent, which may propose it: {when}")));
     let whole: Vec<String> = workflow_notes(workflow, library).collect();
     if let Some(note) = agents_note(&workflow.key, library) {
         lines.push(format!("A run works with {note}."));

@@ -59,6 +59,9 @@ pub struct Report<'a> {
     /// The models that no bound on the cost counts.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     unpriced: &'a [String],
+    /// The agent has proposed the run.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    proposed: bool,
     pub started_at: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<u64>,
@@ -205,6 +208,7 @@ impl<'a> Report<'a> {
             inputs: &progress.inputs,
             run_dir: progress.run_dir.as_ref().map(RunDir::shown),
             unpriced: &progress.unpriced,
+            proposed: progress.proposed,
             started_at: state.started_at,
             ended_at: match outcome {
                 Outcome::Done | Outcome::Stopped => last_visit().or(ended_at),
@@ -280,6 +284,7 @@ impl<'a> Report<'a> {
             format!("**Task ID:** {}", name(self.task_id)),
         ];
         items.extend(self.run_dir.iter().map(|path| format!("**Folder:** `{path}`")));
+        items.extend(self.proposed.then(|| "**Proposed** by the agent, and allowed by the user".to_owned()));
         let inputs = self.inputs.iter();
         let inputs: Vec<String> = inputs.map(|(input, value)| format!("{}: {}", name(input), name(value))).collect();
         if !inputs.is_empty() {

@@ -141,6 +141,20 @@ impl<'a> RunPreview<'a> {
         }
     }
 
+    /// Returns the approvals, models, budgets and all commands.
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = self.others();
+        for PreviewedGate { commands, of, is_step, is_conditional, .. } in &self.gates {
+            if !commands.is_empty() {
+                let kind = if *is_step { "Step" } else { "Gate" };
+                let certainty = if *is_conditional { " (may be passed over)" } else { "" };
+                lines.push(format!("{kind} {}{certainty} runs:", quoted(of, WIDTH)));
+                lines.extend(commands.iter().flat_map(|command| framed(command)));
+            }
+        }
+        lines
+    }
+
     /// Returns the approvals, models and budgets.
     fn others(&self) -> Vec<String> {
         let mut lines = Vec::new();

@@ -334,6 +334,11 @@ impl api::Host for Host {
         ));
     }
 
+    fn offer_tool(&mut self, tool: api::Tool) -> Result<(), Error> {
+        self.did(format!("offer-tool {}: {}", tool.name, tool.description));
+        Ok(())
+    }
+
     fn register_command(&mut self, command: api::Command) {
         self.did(format!("register-command {}: {}", command.name, command.description));
     }
@@ -855,6 +860,7 @@ impl Pi {
             }
             EventOutcome::Inject(message) => format!("inject {}", described(&message)),
             EventOutcome::Continue(message) => format!("continue {}", described(&message)),
+            EventOutcome::Pending(pending) => format!("pending {:?}", pending.request),
             EventOutcome::Boundary(boundary) => {
                 let entries = boundary.entries.iter().map(|draft| match draft {
                     guest::Draft::Custom(entry) => {

@@ -63,7 +63,9 @@ impl FieldProblem {
                 let name = field.rsplit('.').next().unwrap_or(field);
                 let help = match &**field {
                     "write" => "`write: []` allows nothing; without `write` everything is allowed",
-                    "id" | "name" | "label" | "commandName" | "prompt" => "write a value, or remove the key",
+                    "id" | "name" | "label" | "commandName" | "prompt" | "whenToUse" => {
+                        "write a value, or remove the key"
+                    }
                     _ => "write a value, or remove the key: a rule without a value protects nothing",
                 };
                 error(format!("`{field}` has no value")).help(help).marking(name)

@@ -1,6 +1,7 @@
 //! Workflows beside each other: references, ways and names.
 
 use super::description::{Description, error, failure, warning};
+use crate::definition::model::{MAX_OFFERED, MAX_OFFERS};
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum WorkflowProblem {
@@ -22,6 +23,8 @@ pub enum WorkflowProblem {
     SimilarCommandName { names: [String; 2], keys: [String; 2] },
     DuplicateWorkflow { key: String, first: String },
     Replaces { key: String, other: String },
+    NotForUsers,
+    TooManyOffers,
 }
 
 impl WorkflowProblem {
@@ -93,6 +96,14 @@ impl WorkflowProblem {
             }
             Self::Replaces { key, other } => {
                 warning(format!("this workflow replaces the other \"{key}\" ({other})"))
+            }
+            Self::NotForUsers => warning("`whenToUse` has no effect: only other workflows start this one")
+                .help("remove it, or `show: workflows`"),
+            Self::TooManyOffers => {
+                warning(format!(
+                    "`whenToUse` has no effect: the agent is offered at most {MAX_OFFERED} workflows, with {MAX_OFFERS} characters in all"
+                ))
+                .help("shorten it, or remove it from others")
             }
         }
     }

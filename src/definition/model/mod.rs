@@ -14,6 +14,7 @@ pub mod limits;
 pub mod models;
 pub mod nearest;
 pub mod notify;
+pub mod offers;
 pub mod outcomes;
 pub mod own_limits;
 pub mod own_work;
@@ -46,9 +47,10 @@ pub mod written_paths;
 
 pub use self::{
     bound_values::*, budget::*, expected_calls::*, files::*, gate::*, groups::*, hidden::*, inputs::*, library::*,
-    limits::*, models::*, notify::*, outcomes::*, own_limits::*, own_work::*, parallel::*, path_variables::*, paths::*,
-    permission::*, program_variables::*, records::*, results::*, rule_inputs::*, schema::*, scripts::*, settings::*,
-    tools::*, totals::*, user_files::*, user_limits::*, value_type::*, values::*, words::*, work::*, workflow::*,
+    limits::*, models::*, notify::*, offers::*, outcomes::*, own_limits::*, own_work::*, parallel::*,
+    path_variables::*, paths::*, permission::*, program_variables::*, records::*, results::*, rule_inputs::*,
+    schema::*, scripts::*, settings::*, tools::*, totals::*, user_files::*, user_limits::*, value_type::*, values::*,
+    words::*, work::*, workflow::*,
 };
 pub use nearest::nearest;
 

@@ -20,6 +20,8 @@ pub enum Kind {
     /// Text that is not blank.
     Text,
     FreeText,
+    /// Text of one line, with at most this many characters.
+    Line(usize),
     /// Text with these variables in it.
     Template(&'static [&'static str]),
     /// Letters, digits, `_` and `-`.
@@ -122,6 +124,8 @@ pub enum Needed {
 }
 
 pub const MAX_PHASES: usize = 1000;
+/// Maximum length of `whenToUse`, in characters.
+pub const MAX_WHEN_TO_USE: usize = 300;
 /// Maximum length of a countdown, in seconds.
 pub const MAX_DELAY_SECONDS: u32 = 3600;
 /// Maximum number of entries of `write`, and of `hide`.

@@ -91,6 +91,7 @@ impl Rules {
             name: _,
             command_name: _,
             description: _,
+            when_to_use: _,
             initial_message: _,
             show: _,
             loopable,
@@ -491,6 +492,7 @@ mod tests {
                 let names = [&mut w[1].name, &mut w[0].initial_message, &mut w[0].command_name];
                 names.into_iter().for_each(|name| name.push_str(" 2"));
                 w[0].description.clone_from(&own);
+                w[0].when_to_use.clone_from(&own);
                 w[0].role_instruction.clone_from(&own);
                 w[0].advance_reminder.clone_from(&own);
                 w[0].block_reason_template.clone_from(&own);

@@ -16,7 +16,7 @@ use super::paths::{is_group_key, is_key, last_part};
 use super::results::Results;
 use super::schema::{
     self, BUDGET_FIELDS, CONTEXTS, ENTRY_FIELDS, GATE, INPUT_FIELDS, Kind, MAX_COUNT, MAX_DELAY_SECONDS, MAX_PHASES,
-    MODEL, Needed, OUTPUT_FIELDS, OWN_LIMITS, TESTS_FIELDS, TOOLS_FIELDS, field, fields, required,
+    MAX_WHEN_TO_USE, MODEL, Needed, OUTPUT_FIELDS, OWN_LIMITS, TESTS_FIELDS, TOOLS_FIELDS, field, fields, required,
 };
 use super::scripts::Scripts;
 use super::tools::means_tool;
@@ -49,6 +49,9 @@ fields! {
         /// The workflow's purpose. Its first line is shown in lists of workflows.
         description: Option<String> =
             field("description", Kind::FreeText, "the first paragraph of the first phase that has no `{` in it"),
+        /// The work for which the agent may propose the workflow to the user, who decides: with it, the agent has the tool
+        /// `workflow_propose` in sessions without a run.
+        when_to_use: Option<String> = field("whenToUse", Kind::Line(MAX_WHEN_TO_USE), "the agent does not propose it"),
         /// The ways to start the workflow: by the user too, or only by other workflows that nest it.
         show: Show = field("show", Kind::OneOf(&["user", "workflows"]), "user"),
         /// Allows the agent to loop back to the first phase.

@@ -10,6 +10,7 @@ use crate::definition::model::schema::names;
 use crate::definition::model::{
     AutoContinue, BoundValue, BudgetBounds, ContextInjection, ContextMode, Entry, Field, FromField, Gate, Input, Kind,
     Outcome, Output, OwnLimits, OwnModel, PhaseTest, Results, Show, Target, ToolPolicy, is_blank, is_command_name,
+    trim,
 };
 
 macro_rules! by_type {
@@ -25,7 +26,10 @@ macro_rules! by_type {
 
 by_type! {
     String => text,
-    Option<String> => |fields, field| fields.optional_text(field.name),
+    Option<String> => |fields, field| match field.kind {
+        Kind::Line(most) => line(fields, field.name, most),
+        _ => fields.optional_text(field.name),
+    },
     bool => |fields, field| fields.switch(field.name, field.default == "true"),
     Option<bool> => |fields, field| choice(fields, field, [false, true]),
     Option<usize> => |fields, _| max_length(fields),
@@ -100,6 +104,22 @@ fn text(fields: &mut Fields, field: &'static Field) -> String {
         fields.report(&[PathPart::Key(name)], FieldProblem::BadCommandName { value: text.clone() });
     }
     text
+}
+
+/// Reads a text of one line with at most `most` characters; `None` without one, and after an error.
+fn line(fields: &mut Fields, name: &'static str, most: usize) -> Option<String> {
+    let text = trim(&fields.given_text(name)).to_owned();
+    let length = text.chars().count();
+    let found = if text.chars().any(char::is_control) {
+        "a line end or another control character".to_owned()
+    } else if length > most {
+        format!("{length} characters")
+    } else {
+        return Some(text).filter(|text| !text.is_empty());
+    };
+    let expected = format!("one line of at most {most} characters");
+    fields.report(&[PathPart::Key(name)], FieldProblem::bad(name, expected, found));
+    None
 }
 
 fn max_length(fields: &mut Fields) -> Option<usize> {

@@ -8,6 +8,7 @@ pub(crate) mod fuel;
 pub(crate) mod known;
 pub(crate) mod limits;
 pub(crate) mod models;
+pub(crate) mod offers;
 pub(crate) mod parallel;
 pub(crate) mod references;
 mod rule_values;

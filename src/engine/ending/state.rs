@@ -26,6 +26,8 @@ enum Why {
     End,
     /// The run of a branch has ended: its agent gets no other prompt.
     BranchEnd,
+    /// The user has allowed a workflow that the agent proposed: it starts when the agent is at rest.
+    Start,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +51,16 @@ impl Ending {
         self.0 = Some((if of.is_prompted_again { Why::End } else { Why::BranchEnd }, Stage::Begun));
     }
 
+    /// A workflow starts when the agent is at rest.
+    pub fn begin_before_start(&mut self) {
+        self.0 = Some((Why::Start, Stage::Begun));
+    }
+
+    /// Returns true if a workflow starts when the agent is at rest.
+    pub fn is_before_start(&self) -> bool {
+        matches!(self.0, Some((Why::Start, _)))
+    }
+
     /// The agent gets another prompt.
     pub fn prompted(&mut self) {
         self.0 = self.0.filter(|(why, _)| *why == Why::BranchEnd);
@@ -63,9 +75,10 @@ impl Ending {
         self.0.is_some()
     }
 
-    /// Returns true if the run of the workflow has ended, and the agent works on the prompt that belonged to it.
+    /// Returns true if the run of the workflow has ended, and the agent works on the prompt that belonged to it; or if one
+    /// is to start.
     pub fn is_behind_end(&self) -> bool {
-        matches!(self.0, Some((Why::End | Why::BranchEnd, _)))
+        matches!(self.0, Some((Why::End | Why::BranchEnd | Why::Start, _)))
     }
 
     /// Returns true if the run of a branch has ended.

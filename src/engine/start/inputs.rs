@@ -3,6 +3,7 @@
 use crate::definition::{Input, Library, ValueType, Workflow, is_blank, on_one_line};
 use crate::engine::context::Cx;
 use crate::engine::effect::{Level, Request};
+use crate::sorted::Map;
 use crate::text;
 
 use super::notices::{untrusted, usage};
@@ -10,6 +11,8 @@ use super::state::{Next, Start, StartAsked};
 
 /// The first option of a choice: a key that was meant for the editor does no harm.
 const NOT_STARTED: &str = "Do not start";
+/// The option of a choice without a value, which is none of its own options.
+pub const NO_VALUE: &str = "";
 
 /// Asks for the workflow to start; elsewhere than in a terminal, or without workflows, shows the usage.
 pub fn ask_workflow(library: &Library, cx: &mut Cx) -> Next {
@@ -43,6 +46,15 @@ pub fn ask_task(start: Start, library: &Library) -> Next {
     Next::Ask(Request::Input { title }, StartAsked::Task(start))
 }
 
+/// Asks for the task anew, and then for all inputs: the run gets no value but those that the user gives.
+pub fn ask_all(mut start: Start, library: &Library) -> Next {
+    let workflow = library.by_command_name(&start.command_name);
+    let inputs = workflow.map(|workflow| &*workflow.inputs).unwrap_or_default().iter();
+    start.to_ask = inputs.filter(|input| !input.is_required()).map(|input| input.name.clone()).collect();
+    start.values = Map::new();
+    ask_task(start, library)
+}
+
 /// Asks for the first input of the workflow that has no value and no default, or a value that is not of its type: the
 /// files may change during a dialog. Without a user interface the error lists all missing inputs. `None` if nothing is
 /// missing.
@@ -50,7 +62,7 @@ pub fn ask_missing(start: &Start, library: &Library, cx: &mut Cx) -> Option<Next
     let workflow = library.by_command_name(&start.command_name)?;
     let is_missing = |input: &&Input| match start.values.get(&input.name) {
         Some(value) => input.kind.value(value).is_none(),
-        None => input.is_required(),
+        None => input.is_required() || start.to_ask.contains(&input.name),
     };
     let missing: Vec<&Input> = workflow.inputs.iter().filter(is_missing).collect();
     let first = missing.first()?;
@@ -59,11 +71,13 @@ pub fn ask_missing(start: &Start, library: &Library, cx: &mut Cx) -> Option<Next
         return Some(Next::Refused);
     }
     let (name, start) = (first.name.clone(), start.clone());
-    let title = text::input_question(workflow, first);
+    let may_lack = start.to_ask.contains(&name);
+    let title = text::input_question(workflow, first, may_lack);
     Some(match first.kind {
         ValueType::Choice(_) | ValueType::Flag => {
-            let options: Vec<String> = first.kind.options().into_iter().map(ToOwned::to_owned).collect();
-            let shown = options.iter().map(|option| text::exact(option));
+            let options = may_lack.then_some(NO_VALUE).into_iter().chain(first.kind.options());
+            let options: Vec<String> = options.map(ToOwned::to_owned).collect();
+            let shown = options.iter().map(|option| text::option_of_input(first, option));
             let shown = std::iter::once(NOT_STARTED.to_owned()).chain(shown).collect();
             Next::Ask(Request::Select { title, options: shown }, StartAsked::Choice { start, name, options })
         }

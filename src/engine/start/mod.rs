@@ -12,7 +12,7 @@
 pub(super) mod arguments;
 mod inputs;
 mod notices;
-mod questions;
+pub(super) mod questions;
 pub(super) mod state;
 mod unpriced;
 
@@ -29,6 +29,7 @@ use super::long_task;
 use super::run_dir::with_run_dir;
 use super::state::{Engine, Waiter};
 use arguments::Arguments;
+pub(super) use inputs::ask_all;
 pub(super) use notices::{unknown_workflow, untrusted};
 use state::{Next, Start, StartAsked};
 
@@ -100,8 +101,9 @@ impl Engine {
     }
 
     /// Starts a run: stores its state, names the session, prompts the agent.
-    fn begin_run(&mut self, start: &Start, cx: &mut Cx) -> Reply {
-        let Start { command_name, task, values, allowed, uncounted, unpriced, replaces_run: _ } = start;
+    pub(super) fn begin_run(&mut self, start: &Start, cx: &mut Cx) -> Reply {
+        let Start { command_name, task, values, allowed, uncounted, unpriced, is_proposed, replaces_run: _, to_ask: _ } =
+            start;
         let library = self.run.library();
         let Some(workflow) = library.by_command_name(command_name) else {
             let text = unknown_workflow(command_name, library, cx);
@@ -110,7 +112,7 @@ impl Engine {
         };
         let state = RunState::new(&workflow.key, task, cx.unix_ms, cx.random);
         let state = state.with_inputs(workflow, values).bounded(&self.session.bound);
-        let state = state.with_unpriced(unpriced.clone(), *uncounted);
+        let state = state.with_unpriced(unpriced.clone(), *uncounted).with_proposed(*is_proposed);
         let (state, arrival) = begin(&state, library);
         if arrival == Arrival::Done {
             cx.fail(Level::Error, text::nothing_to_do(&state, library));

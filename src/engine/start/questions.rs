@@ -80,16 +80,30 @@ pub fn next(mut start: Start, run: &Run, session: &mut Session, cx: &mut Cx) -> 
 /// Goes on after an answer.
 pub fn answered(asked: StartAsked, answer: Answer, run: &Run, session: &mut Session, cx: &mut Cx) -> Next {
     let taken = match asked {
-        StartAsked::Choice { start, name, options } => {
+        StartAsked::Choice { mut start, name, options } => {
             let chosen = answer.chosen().and_then(|index| options.get(index.checked_sub(1)?)).cloned();
-            inputs::entered(start, &name, chosen, run.library(), cx)
+            if chosen.as_deref() == Some(inputs::NO_VALUE) && start.to_ask.remove(&name) {
+                Next::Ready(start)
+            } else {
+                inputs::entered(start, &name, chosen, run.library(), cx)
+            }
         }
-        StartAsked::Text { start, name } => {
-            let given = answer.entered().filter(|text| !is_blank(text));
-            inputs::entered(start, &name, given, run.library(), cx)
+        StartAsked::Text { mut start, name } => {
+            let given = answer.entered();
+            if given.as_deref().is_some_and(is_blank) && start.to_ask.remove(&name) {
+                Next::Ready(start)
+            } else {
+                inputs::entered(start, &name, given.filter(|text| !is_blank(text)), run.library(), cx)
+            }
         }
-        StartAsked::Item { start, name, items } => {
-            inputs::item_entered((start, &name, items), answer.entered(), run.library(), cx)
+        StartAsked::Item { mut start, name, items } => {
+            let given = answer.entered();
+            let is_end = items.is_empty() && given.as_deref().is_some_and(is_blank);
+            if is_end && start.to_ask.remove(&name) {
+                Next::Ready(start)
+            } else {
+                inputs::item_entered((start, &name, items), given, run.library(), cx)
+            }
         }
         StartAsked::Workflow(mut names) => {
             let chosen = answer.chosen().filter(|index| *index < names.len());
@@ -134,7 +148,7 @@ fn consented(asked: StartAsked, answer: &Answer, session: &mut Session, cx: &mut
 }
 
 /// The reason, for the user, why a run cannot start.
-fn refusal(start: &Start, library: &Library, session: &Session, cx: &mut Cx) -> Option<String> {
+pub fn refusal(start: &Start, library: &Library, session: &Session, cx: &mut Cx) -> Option<String> {
     let length = trim(&start.task).len();
     if length > MAX_WHOLE_TASK {
         return Some(text::task_too_long(length));

@@ -18,6 +18,10 @@ pub struct Start {
     pub replaces_run: bool,
     /// The user starts the run although nothing that is counted bounds it.
     pub uncounted: bool,
+    /// The agent has proposed the run, and the user has allowed it.
+    pub is_proposed: bool,
+    /// The inputs that the user is asked for although a run needs no value of them.
+    pub to_ask: Set<String>,
     /// The models without a price that work where the cost is bounded.
     pub unpriced: Vec<String>,
 }
@@ -46,6 +50,21 @@ pub enum StartAsked {
     ManyAgents { start: Start, identity: Option<String>, about: String },
     /// The consent to the commands of all gates.
     Consent(Start, Unallowed),
+}
+
+impl StartAsked {
+    /// The run that is to start; `None` before its workflow is known.
+    pub fn start(&self) -> Option<&Start> {
+        match self {
+            Self::Workflow(_) => None,
+            Self::Task(start) | Self::Another(start) | Self::Uncounted(start) | Self::Consent(start, _) => Some(start),
+            Self::Choice { start, .. }
+            | Self::Text { start, .. }
+            | Self::Item { start, .. }
+            | Self::Replacement { start, .. }
+            | Self::ManyAgents { start, .. } => Some(start),
+        }
+    }
 }
 
 /// The next action before a run starts.

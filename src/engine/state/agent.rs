@@ -65,6 +65,11 @@ impl Agent {
         self.activity.is_working() || self.is_starting
     }
 
+    /// Returns true if the agent's run was aborted, and not at the end that this package has set.
+    pub fn is_interrupted(&self) -> bool {
+        self.last_stop == Stop::Aborted && !self.ending.is_over()
+    }
+
     /// A prompt was given.
     pub fn prompted(&mut self, by_user: bool) {
         self.origin = match self.origin {

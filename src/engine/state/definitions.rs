@@ -13,6 +13,8 @@ pub struct Definitions {
     matches_snapshot: bool,
     /// The errors that the user was told of, as text: the notice is not repeated.
     pub told: Vec<String>,
+    /// The number of the readings.
+    reading: u32,
 }
 
 impl Definitions {
@@ -21,8 +23,14 @@ impl Definitions {
         &self.library
     }
 
+    /// The number of the readings: another one, another library.
+    pub fn reading(&self) -> u32 {
+        self.reading
+    }
+
     #[cfg(test)]
     pub fn set_library(&mut self, library: Library) {
+        self.reading += 1;
         self.library = library;
     }
 
@@ -79,6 +87,7 @@ impl Definitions {
     fn replace(&mut self, library: Library, mut diagnostics: Vec<Diagnostic>) {
         diagnostics.retain(|diagnostic| diagnostic.severity() == Severity::Error);
         (self.library, self.errors) = (library, diagnostics);
+        self.reading = self.reading.wrapping_add(1);
     }
 
     fn errors_as_text(&self) -> Vec<String> {

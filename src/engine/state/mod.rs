@@ -28,6 +28,7 @@ use super::effect::Effect;
 use super::fresh_start::state::FreshStart;
 use super::limits::state::Limits;
 use super::models::state::ModelKeeper;
+use super::proposals::state::Proposals;
 use super::repetition::state::Repetition;
 use super::tools;
 
@@ -50,6 +51,7 @@ pub struct Engine {
     pub(super) keeper: ModelKeeper,
     pub(super) turn: Turn,
     pub(super) pending: Pending,
+    pub(super) proposals: Proposals,
     pub(super) children: Children,
     pub(super) limits: Limits,
     pub(super) attention: Attention,

@@ -128,6 +128,11 @@ impl Run {
         self.definitions.library()
     }
 
+    /// The number of the readings of the library.
+    pub fn reading(&self) -> u32 {
+        self.definitions.reading()
+    }
+
     /// The errors in the files of the library.
     pub fn errors(&self) -> &[Diagnostic] {
         &self.definitions.errors

@@ -24,6 +24,7 @@ pub(super) fn lasting(event: &Event) -> Event<'static> {
         }
         Event::ToolCall { name, carries_calls } => Event::ToolCall { name: text(name), carries_calls },
         Event::Step { input, nested } => Event::Step { input: text(input), nested },
+        Event::Propose { input, nested } => Event::Propose { input: text(input), nested },
         Event::Command { name, arguments } => Event::Command { name: text(name), arguments: text(arguments) },
         Event::Session { stored, in_view, facts } => Event::Session { stored, in_view, facts },
         Event::SessionShutdown => Event::SessionShutdown,

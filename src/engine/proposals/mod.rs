@@ -1,0 +1,190 @@
+//! Workflows that the agent proposes with `workflow_propose`: the user is asked, and what the user allows starts when
+//! the agent is at rest.
+//!
+//! | file | content |
+//! | --- | --- |
+//! | `arguments` | the arguments of a call |
+//! | `state` | the tool, and the answers of the user |
+
+mod arguments;
+pub(super) mod state;
+
+use serde_json::{Value, json};
+
+use crate::definition::Stale;
+use crate::text;
+
+use super::ask::Then;
+use super::consent::{dialog, title_of};
+use super::context::Cx;
+use super::effect::{Reply, Request, ToolResult};
+use super::event::Answer;
+use super::start::state::{Next as Before, Start};
+use super::start::{ask_all, questions};
+use super::state::{Engine, Run, Session, Waiter};
+use state::{ANSWERS, Next, ProposalAsked, Proposals, not_started};
+
+/// The tool's name for users.
+pub const PROPOSE_TOOL_LABEL: &str = "Workflow Propose";
+
+/// The JSON Schema of the arguments of `workflow_propose`.
+pub fn propose_parameters() -> Value {
+    json!({
+        "type": "object",
+        "required": ["workflow", "task"],
+        "properties": {
+            "workflow": { "type": "string", "description": "The name of one of the workflows" },
+            "task": { "type": "string", "description": "The user's whole request: the workflow gets nothing else" },
+            "inputs": {
+                "type": "object",
+                "additionalProperties": true,
+                "description": "Values of its inputs by name, as far as the request gives them"
+            }
+        }
+    })
+}
+
+impl Engine {
+    /// Handles a call of the tool.
+    pub(super) fn propose(&mut self, input: &str, nested: bool, cx: &mut Cx) -> Result<Reply, Stale> {
+        let next = self.proposals.called(input, nested, &mut self.run, &mut self.session, cx)?;
+        Ok(self.follow_proposal(next))
+    }
+
+    /// Goes on with a proposal after an answer.
+    pub(super) fn proposal_answered(&mut self, asked: ProposalAsked, answer: Answer, cx: &mut Cx) -> Reply {
+        let next = self.proposals.answered(asked, answer, &self.run, &mut self.session, cx);
+        self.follow_proposal(next)
+    }
+
+    fn follow_proposal(&mut self, next: Next) -> Reply {
+        match next {
+            Next::Ask(request, asked) => {
+                self.pending.ask(Waiter::Call { nested: false }, request, Then::Proposal(asked))
+            }
+            Next::Told { text, answer, ends } => {
+                if self.proposals.accepted.is_some() {
+                    self.agent.ending.begin_before_start();
+                }
+                let result = ToolResult { text, details: json!({ "proposal": answer }) };
+                if ends { Reply::LastTool(result) } else { Reply::Tool(result) }
+            }
+        }
+    }
+
+    /// The agent is at rest: starts the run that the user has allowed, unless the agent was `interrupted`.
+    pub(super) fn start_proposed(&mut self, interrupted: bool, cx: &mut Cx) -> Reply {
+        match self.proposals.take_start(interrupted, &self.run, &mut self.session, cx) {
+            Some(start) => self.begin_run(&start, cx),
+            None => Reply::None,
+        }
+    }
+}
+
+impl Proposals {
+    fn called(
+        &mut self,
+        input: &str,
+        nested: bool,
+        run: &mut Run,
+        session: &mut Session,
+        cx: &mut Cx,
+    ) -> Result<Next, Stale> {
+        if let Some(why) = self.refusal(nested, run.running()) {
+            return Ok(self.refuse(why, run.running()));
+        }
+        run.read_files(|definitions| definitions.refresh(cx.host))?;
+        let start = match arguments::read(input, run.library()) {
+            Ok(start) => start,
+            Err(why) => return Ok(self.refuse(why, None)),
+        };
+        let why = match cx.ui.exists() {
+            true => questions::refusal(&start, run.library(), session, cx),
+            false => Some(text::proposal_without_user(&start.command_name)),
+        };
+        let Some(workflow) = run.library().by_command_name(&start.command_name).filter(|_| why.is_none()) else {
+            return Ok(self.refuse(why.unwrap_or_default(), None));
+        };
+        self.is_asking = true;
+        self.shown_seal = run.library().seal(&workflow.key);
+        let dialog = dialog(ANSWERS.len(), cx);
+        let question = text::proposal_question(
+            (&start.command_name, workflow),
+            (&start.task, &start.values),
+            run.library(),
+            dialog,
+        );
+        let request = Request::Select { title: title_of(question, cx), options: ANSWERS.map(Into::into).into() };
+        Ok(Next::Ask(request, ProposalAsked::Preview(start)))
+    }
+
+    fn answered(
+        &mut self,
+        asked: ProposalAsked,
+        answer: Answer,
+        run: &Run,
+        session: &mut Session,
+        cx: &mut Cx,
+    ) -> Next {
+        self.is_asking = false;
+        let start = match &asked {
+            ProposalAsked::Preview(start) => Some(start),
+            ProposalAsked::Start(asked) => asked.start(),
+        };
+        let name = start.map(|start| start.command_name.clone()).unwrap_or_default();
+        if let Some(why) = self.refusal(false, run.running()) {
+            return self.refuse(why, run.running());
+        }
+        let before = match asked {
+            ProposalAsked::Preview(start) => match answer.chosen() {
+                Some(1) => questions::next(start, run, session, cx),
+                Some(2) => ask_all(start, run.library()),
+                Some(3) => {
+                    self.answer(&name, "never", cx);
+                    return Next::told("never", text::NO_PROPOSALS);
+                }
+                _ => Before::Declined,
+            },
+            ProposalAsked::Start(asked) => questions::answered(asked, answer, run, session, cx),
+        };
+        match before {
+            Before::Ask(request, asked) => {
+                self.is_asking = true;
+                Next::Ask(request, ProposalAsked::Start(asked))
+            }
+            Before::Ready(start) => {
+                self.answer(&name, "start", cx);
+                self.accepted = Some(start);
+                Next::Told { text: text::proposal_accepted(&name), answer: "start", ends: true }
+            }
+            Before::Declined => {
+                self.answer(&name, "later", cx);
+                Next::told("later", text::proposal_declined(&name))
+            }
+            Before::Refused => self.refuse(text::proposal_failed(&name), None),
+        }
+    }
+
+    /// Takes the start that the user has allowed, if nothing has changed since the user's answer; otherwise the user is
+    /// told why it is not started.
+    fn take_start(&mut self, interrupted: bool, run: &Run, session: &mut Session, cx: &mut Cx) -> Option<Start> {
+        let start = self.accepted.take()?;
+        let name = start.command_name.clone();
+        let workflow = run.library().by_command_name(&name);
+        let seal = workflow.and_then(|workflow| run.library().seal(&workflow.key));
+        let why = if interrupted {
+            "the agent was interrupted"
+        } else if run.running().is_some() {
+            "another workflow was started meanwhile"
+        } else if seal != self.shown_seal {
+            "its files have changed since"
+        } else if let Before::Ready(start) = questions::next(start, run, session, cx) {
+            self.answer(&name, "started", cx);
+            return Some(start);
+        } else {
+            "there is another question about it"
+        };
+        not_started(&name, why, cx);
+        None
+    }
+}
