@@ -1033,3 +1033,71 @@ suite("tools", () => {
     assert.equal(got.length, 4);
   });
 });
+
+suite("a tool that is offered", () => {
+  const tool = { name: "t", label: "T", description: "one", parameters: '{"type":"object"}', promptGuidelines: [] };
+
+  /** @param {boolean} activeTools */
+  function offering(activeTools) {
+    /** @type {unknown[]} */
+    const answers = [];
+    const pi = standIn();
+    const guest = plainGuest((imports) => ({
+      init: () => imports[API].registerCommand({ name: "a", description: "" }),
+      runCommand(/** @type {unknown} */ _at, /** @type {string} */ _name, /** @type {string} */ description) {
+        answers.push(answer(() => imports[API].offerTool({ ...tool, description })));
+        return { tag: "done" };
+      },
+      executeTool: () => ({ tag: "last", val: { text: "done", details: "null" } }),
+    }));
+    loadInto(pi, guest, { activeTools });
+    return { pi, answers };
+  }
+
+  test("is registered at any time, again with another description, and its result can end the agent's run", async () => {
+    const { pi, answers } = offering(true);
+    assert.ok(!pi.registered.has("tool t"));
+    for (const description of ["one", "two"]) {
+      await pi.command("a", description);
+      assert.equal(pi.registered.get("tool t").description, description);
+    }
+    assert.deepEqual(answers, [undefined, undefined]);
+    const result = { content: [{ type: "text", text: "done" }], details: null, terminate: true };
+    assert.deepEqual(await pi.tool("t", {}), result);
+  });
+
+  test("needs the grant of active tools", async () => {
+    const { pi, answers } = offering(false);
+    await pi.command("a", "one");
+    assert.deepEqual(answers, [{ error: { tag: "failed", val: "The manifest does not grant it." } }]);
+    assert.ok(!pi.registered.has("tool t"));
+  });
+});
+
+test("work that an event begins goes on behind it, and is resumed as a command", async () => {
+  /** @type {unknown[]} */
+  const resumed = [];
+  const pi = loaded(
+    (imports) => ({
+      handleEvent: (/** @type {unknown} */ _at, /** @type {{ tag: string }} */ { tag }) => {
+        const request = { tag: "confirm", val: { title: "T", message: "M" } };
+        return tag === "agent-settled" ? { tag: "pending", val: { ticket: 7n, request } } : { tag: "none" };
+      },
+      resumeCommand(/** @type {unknown} */ _at, /** @type {bigint} */ ticket, /** @type {unknown} */ answered) {
+        resumed.push([ticket, answered]);
+        imports[API].setSessionName("resumed");
+        return { tag: "done" };
+      },
+    }),
+    ["agent-settled"],
+  );
+  /** @type {(yes: boolean) => void} */
+  let say = () => {};
+  pi.behaviour.confirm = () => new Promise((resolve) => (say = resolve));
+  assert.equal(pi.emit("agent_settled"), undefined, "pi does not wait");
+  while (!pi.did().some(([name]) => name === "confirm")) await sleep(1);
+  assert.deepEqual(resumed, []);
+  say(true);
+  while (resumed.length === 0) await sleep(1);
+  assert.deepEqual(resumed, [[7n, { tag: "confirmed", val: true }]]);
+});
