@@ -58,7 +58,10 @@ impl Engine {
                 }
             },
             Then::Start(asked) => self.start_answered(asked, answer, cx),
-            Then::Proposal(asked) => self.proposal_answered(asked, answer, cx),
+            Then::Proposal(asked) => {
+                let next = self.proposals.answered(asked, answer, &self.run, &mut self.session, cx);
+                self.proposals.reply(next, &mut self.pending, &mut self.agent)
+            }
             Then::New(new) => {
                 let reply = new_workflow::answered(new, answer, &mut self.run, &mut self.pending, cx);
                 self.agent.wait_after_dialog(!self.pending.is_empty(), &self.run, cx);

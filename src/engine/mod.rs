@@ -141,7 +141,8 @@ impl Engine {
             Event::AgentSettled => {
                 let interrupted = self.agent.is_interrupted();
                 self.agent_settled(cx);
-                let reply = self.start_proposed(interrupted, cx);
+                let start = self.proposals.take_start(interrupted, &self.run, &mut self.session, cx);
+                let reply = start.map_or(Reply::None, |start| self.begin_run(&start, cx));
                 return Ok(self.follow_entries(reply, Waiter::User, cx));
             }
             Event::ToolCall { name, carries_calls } => {
@@ -151,7 +152,10 @@ impl Engine {
                 let reply = self.step(input, nested, cx);
                 return Ok(self.follow_entries(reply, Waiter::Call { nested }, cx));
             }
-            Event::Propose { input, nested } => return self.propose(input, nested, cx),
+            Event::Propose { input, nested } => {
+                let next = self.proposals.called(input, nested, &mut self.run, &mut self.session, cx)?;
+                return Ok(self.proposals.reply(next, &mut self.pending, &mut self.agent));
+            }
             Event::Command { name, arguments } => {
                 let reply = self.command(name, arguments, cx)?;
                 let reply = self.follow_entries(reply, Waiter::User, cx);

@@ -334,7 +334,7 @@ impl api::Host for Host {
         ));
     }
 
-    fn offer_tool(&mut self, tool: api::Tool) -> Result<(), Error> {
+    fn offer_tool(&mut self, tool: api::Tool) -> Result<(), types::Error> {
         self.did(format!("offer-tool {}: {}", tool.name, tool.description));
         Ok(())
     }

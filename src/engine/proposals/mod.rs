@@ -14,14 +14,14 @@ use serde_json::{Value, json};
 use crate::definition::Stale;
 use crate::text;
 
-use super::ask::Then;
+use super::ask::{Pending, Then};
 use super::consent::{dialog, title_of};
 use super::context::Cx;
 use super::effect::{Reply, Request, ToolResult};
 use super::event::Answer;
 use super::start::state::{Next as Before, Start};
 use super::start::{ask_all, questions};
-use super::state::{Engine, Run, Session, Waiter};
+use super::state::{Agent, Run, Session, Waiter};
 use state::{ANSWERS, Next, ProposalAsked, Proposals, not_started};
 
 /// The tool's name for users.
@@ -44,27 +44,14 @@ pub fn propose_parameters() -> Value {
     })
 }
 
-impl Engine {
-    /// Handles a call of the tool.
-    pub(super) fn propose(&mut self, input: &str, nested: bool, cx: &mut Cx) -> Result<Reply, Stale> {
-        let next = self.proposals.called(input, nested, &mut self.run, &mut self.session, cx)?;
-        Ok(self.follow_proposal(next))
-    }
-
-    /// Goes on with a proposal after an answer.
-    pub(super) fn proposal_answered(&mut self, asked: ProposalAsked, answer: Answer, cx: &mut Cx) -> Reply {
-        let next = self.proposals.answered(asked, answer, &self.run, &mut self.session, cx);
-        self.follow_proposal(next)
-    }
-
-    fn follow_proposal(&mut self, next: Next) -> Reply {
+impl Proposals {
+    /// Returns the reply to the call, and ends the agent's run before a start.
+    pub fn reply(&self, next: Next, pending: &mut Pending, agent: &mut Agent) -> Reply {
         match next {
-            Next::Ask(request, asked) => {
-                self.pending.ask(Waiter::Call { nested: false }, request, Then::Proposal(asked))
-            }
+            Next::Ask(request, asked) => pending.ask(Waiter::Call { nested: false }, request, Then::Proposal(asked)),
             Next::Told { text, answer, ends } => {
-                if self.proposals.accepted.is_some() {
-                    self.agent.ending.begin_before_start();
+                if self.accepted.is_some() {
+                    agent.ending.begin_before_start();
                 }
                 let result = ToolResult { text, details: json!({ "proposal": answer }) };
                 if ends { Reply::LastTool(result) } else { Reply::Tool(result) }
@@ -72,17 +59,12 @@ impl Engine {
         }
     }
 
-    /// The agent is at rest: starts the run that the user has allowed, unless the agent was `interrupted`.
-    pub(super) fn start_proposed(&mut self, interrupted: bool, cx: &mut Cx) -> Reply {
-        match self.proposals.take_start(interrupted, &self.run, &mut self.session, cx) {
-            Some(start) => self.begin_run(&start, cx),
-            None => Reply::None,
-        }
-    }
-}
-
-impl Proposals {
-    fn called(
+    /// Handles a call of the tool.
+    ///
+    /// # Errors
+    ///
+    /// If the session is gone.
+    pub fn called(
         &mut self,
         input: &str,
         nested: bool,
@@ -118,7 +100,8 @@ impl Proposals {
         Ok(Next::Ask(request, ProposalAsked::Preview(start)))
     }
 
-    fn answered(
+    /// Goes on with a proposal after an answer.
+    pub fn answered(
         &mut self,
         asked: ProposalAsked,
         answer: Answer,
@@ -167,7 +150,7 @@ impl Proposals {
 
     /// Takes the start that the user has allowed, if nothing has changed since the user's answer; otherwise the user is
     /// told why it is not started.
-    fn take_start(&mut self, interrupted: bool, run: &Run, session: &mut Session, cx: &mut Cx) -> Option<Start> {
+    pub fn take_start(&mut self, interrupted: bool, run: &Run, session: &mut Session, cx: &mut Cx) -> Option<Start> {
         let start = self.accepted.take()?;
         let name = start.command_name.clone();
         let workflow = run.library().by_command_name(&name);
