@@ -221,6 +221,20 @@ impl Library {
         Some(seal)
     }
 
+    /// Returns the folders `scripts/` of a workflow and of the workflows nested in it, each once.
+    pub fn script_folders<'a>(&'a self, key: &'a str) -> Vec<&'a str> {
+        let mut folders: Vec<&str> = Vec::new();
+        if self.workflows.iter().all(|workflow| workflow.scripts.is_none()) {
+            return folders;
+        }
+        for scripts in self.reached(key).unwrap_or_default().into_iter().filter_map(|of| of.scripts.as_deref()) {
+            if !folders.contains(&&*scripts.path) {
+                folders.push(&scripts.path);
+            }
+        }
+        folders
+    }
+
     /// Returns the inputs that the rules of a workflow, or of workflows nested in it, use, by name.
     pub fn inputs_of_rules(&self, key: &str) -> Map<&str, RuleUse> {
         inputs_of_rules(key, 0, &|key| self.get(key), &mut Map::new())

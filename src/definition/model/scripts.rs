@@ -4,9 +4,7 @@ use std::fmt::Write;
 
 use sha2::{Digest, Sha256};
 
-use super::library::Library;
 use super::paths::join;
-use super::workflow::Workflow;
 
 /// The name of the folder, in the folder of the workflow.
 pub const SCRIPTS: &str = "scripts";
@@ -86,28 +84,5 @@ impl Scripts {
     /// The words with which the user allows the files as they are: other contents have other words.
     pub fn shown(&self) -> &str {
         &self.shown
-    }
-}
-
-impl Workflow {
-    /// The words for `scripts/` in a consent to commands of the workflow; see [`Scripts::shown`].
-    pub fn shown_scripts(&self) -> Option<&str> {
-        self.scripts.as_ref().map(|scripts| scripts.shown())
-    }
-}
-
-impl Library {
-    /// Returns the folders `scripts/` of a workflow and of the workflows nested in it, each once.
-    pub fn script_folders<'a>(&'a self, key: &'a str) -> Vec<&'a str> {
-        let mut folders: Vec<&str> = Vec::new();
-        if self.scopes().all(|workflow| workflow.scripts.is_none()) {
-            return folders;
-        }
-        for scripts in self.reached(key).unwrap_or_default().into_iter().filter_map(|of| of.scripts.as_deref()) {
-            if !folders.contains(&&*scripts.path) {
-                folders.push(&scripts.path);
-            }
-        }
-        folders
     }
 }

@@ -185,6 +185,11 @@ impl Workflow {
         format!("{}/workflow.yaml", self.folder)
     }
 
+    /// Returns the words for `scripts/` in a consent to commands of the workflow; see [`Scripts::shown`].
+    pub fn shown_scripts(&self) -> Option<&str> {
+        self.scripts.as_ref().map(|scripts| scripts.shown())
+    }
+
     pub fn input(&self, name: &str) -> Option<&Input> {
         self.inputs.iter().find(|input| input.name == *name)
     }
