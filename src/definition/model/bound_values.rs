@@ -2,10 +2,6 @@
 
 use std::fmt;
 
-use crate::sorted::Map;
-
-use super::budget::{Budget, Measure};
-
 /// A bound: a fixed amount, or an input of the workflow that gives the amount.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum BoundValue<T> {
@@ -50,38 +46,8 @@ impl BoundValue<u32> {
     }
 }
 
-/// The bounds of a budget as a file has them.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub struct BudgetBounds(pub Map<Measure, BoundValue<u64>>);
-
-impl BudgetBounds {
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub fn has(&self, measure: Measure) -> bool {
-        self.0.contains_key(&measure)
-    }
-
-    /// Returns the budget; `value_of` returns the value of an input in the unit of the file. A value that is no amount
-    /// leaves nothing to spend.
-    pub fn resolve(&self, value_of: impl Fn(&str) -> f64) -> Budget {
-        let amount = |(measure, bound): (&Measure, &BoundValue<u64>)| match bound {
-            BoundValue::Fixed(amount) => (*measure, *amount),
-            BoundValue::Input(name) => (*measure, measure.amount(value_of(name)).unwrap_or_default()),
-        };
-        Budget(self.0.iter().map(amount).collect())
-    }
-}
-
 impl<T> From<T> for BoundValue<T> {
     fn from(amount: T) -> Self {
         Self::Fixed(amount)
-    }
-}
-
-impl<const N: usize> From<[(Measure, u64); N]> for BudgetBounds {
-    fn from(amounts: [(Measure, u64); N]) -> Self {
-        Self(amounts.into_iter().map(|(measure, amount)| (measure, BoundValue::Fixed(amount))).collect())
     }
 }

@@ -1,6 +1,6 @@
 //! Entries of a workflow that the run works through without the model.
 
-use super::bound_values::BudgetBounds;
+use super::budget::BudgetBounds;
 use super::models::OwnModel;
 use super::outcomes::{Outcome, Target};
 use super::own_limits::OwnLimits;

@@ -3,7 +3,8 @@
 use crate::sorted::Map;
 use std::rc::Rc;
 
-use super::bound_values::{BoundValue, BudgetBounds};
+use super::bound_values::BoundValue;
+use super::budget::BudgetBounds;
 use super::expected_calls::PhaseTest;
 use super::gate::Gate;
 use super::inputs::{Given, Input};
