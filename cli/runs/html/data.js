@@ -90,6 +90,7 @@ const fields = record({
   task: text(6_000),
   inputs: named(line(200)),
   unpriced: list(line(120)),
+  proposed: flag,
   session: record(all(line(400), "cwd", "file")),
   steps: amount,
   repeatedVisits: number,

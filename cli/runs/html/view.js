@@ -102,7 +102,7 @@ const zone = (ms) =>
     .replace("-", "−");
 
 /** @param {Report} report */
-function totals({ usage, repeatedVisits, steps, unpriced: models }) {
+function totals({ usage, repeatedVisits, steps, proposed, unpriced: models }) {
   if (usage.unknown)
     return section("totals", "Totals", h("p", "Turns, tokens, cost and times of this run are not recorded."));
   const { turns, toolCalls, reasoning, unreported, unpriced, warmUps, gateAttempts, gateFailures } = usage;
@@ -128,6 +128,7 @@ function totals({ usage, repeatedVisits, steps, unpriced: models }) {
     [repeatedVisits !== undefined, "Repeated visits", grouped(repeatedVisits ?? 0), counted(steps, "transition")],
     [gateAttempts > 0, "Gate attempts", grouped(gateAttempts), `${grouped(gateFailures)} failed`],
     [refused > 0, "Refused tool calls", grouped(refused)],
+    [proposed, "Proposed", "by the agent"],
   ];
   const entries = figures.flatMap(([isShown, term, value, more]) => {
     const of = String(more).length > 60 ? "div.wide" : "div";

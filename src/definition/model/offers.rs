@@ -2,6 +2,7 @@
 
 use super::inputs::Input;
 use super::library::Library;
+use super::value_type::ValueType;
 use super::workflow::Workflow;
 
 /// Maximum number of workflows that the agent is offered.
@@ -38,9 +39,17 @@ impl Library {
 }
 
 fn line(name: &str, workflow: &Workflow) -> Option<String> {
-    let inputs: Vec<String> = workflow.inputs.iter().map(input).collect();
+    let inputs: Vec<String> = workflow.inputs.iter().filter(|own| own.is_proposable()).map(input).collect();
     let inputs = if inputs.is_empty() { String::new() } else { format!(" Inputs: {}.", inputs.join("; ")) };
     Some(format!("- {name}: {}{inputs}", workflow.when_to_use.as_ref()?))
+}
+
+impl Input {
+    /// Returns true if the agent may propose a value: never of a type that becomes a command.
+    pub fn is_proposable(&self) -> bool {
+        use ValueType::{Choice, Flag, List, Number, Text};
+        matches!(self.kind, Text(_) | Number(_) | Choice(_) | Flag | List { .. })
+    }
 }
 
 fn input(input: &Input) -> String {
@@ -51,8 +60,8 @@ fn input(input: &Input) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::definition::Show;
     use crate::definition::fixtures::workflow;
-    use crate::definition::{Show, ValueType};
 
     fn library(count: usize, length: usize) -> Library {
         let offered = |number| {

@@ -49,6 +49,9 @@ pub fn read(input: &str, library: &Library) -> Result<Start, String> {
 fn given(values: &Map<String, Value>, inputs: &[Input]) -> Result<Vec<(String, String)>, String> {
     let mut given = Vec::new();
     for (name, value) in values {
+        if inputs.iter().any(|input| input.name == *name && !input.is_proposable()) {
+            return Err(format!("`{name}` becomes a command, so only the user gives it. Leave it out."));
+        }
         let is_list = inputs.iter().any(|input| input.name == *name && input.kind.is_list_of_texts());
         let one = |value: &Value| match value {
             Value::String(text) => Some(text.clone()),

@@ -60,6 +60,7 @@ pub enum ProposalAsked {
 pub const ANSWERS: [&str; 4] = ["Not now", "Start it", "Start it with other values", "Never in this session"];
 
 /// The next action after a call or an answer.
+#[allow(clippy::large_enum_variant, reason = "it is made and used up at once")]
 pub enum Next {
     Ask(Request, ProposalAsked),
     /// The result of the call, and the answer in one word. With `ends` the agent's run ends.
