@@ -193,6 +193,7 @@ fn value(field: &Field) -> String {
         Kind::WordOrNames(words) => format!("`{}`, or list of names", words.join("`, `")),
         Kind::Conditions => "mapping of names of values to a value or a list".into(),
         Kind::Values => "mapping of names to values".into(),
+        Kind::Handed => "mapping of names to names of outputs, see below".into(),
         Kind::Variables => "mapping of names of variables to names of values".into(),
         Kind::Decimal => "number".into(),
         Kind::Literal => "value, or list of values".into(),

@@ -277,6 +277,13 @@ fn kind(field: &Field) -> Value {
             "propertyNames": { "pattern": "^[A-Z_][A-Z0-9_]*$", "maxLength": 60 },
             "additionalProperties": { "type": "string", "pattern": "^(task$|(input|output|outcome|summary)\\.)" },
         }),
+        Kind::Handed => json!({
+            "type": type_of("object"),
+            "minProperties": 1,
+            "maxProperties": MAX_OUTPUTS,
+            "propertyNames": { "pattern": NAME },
+            "additionalProperties": { "type": "string", "pattern": "^output\\..+\\..+$" },
+        }),
         Kind::Values => {
             json!({ "type": "object", "minProperties": 1, "additionalProperties": literal() })
         }

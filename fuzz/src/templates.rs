@@ -125,6 +125,8 @@ fn library(template: &str) -> Library {
         auto_continue: Some(AutoContinue::default()),
         max_loops: 20.into(),
         inputs: Vec::new(),
+        outputs: Vec::new(),
+        given: Vec::new(),
         context_injection: ContextInjection::default(),
         context: None,
         groups: Vec::new(),

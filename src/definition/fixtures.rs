@@ -258,6 +258,8 @@ pub fn workflow(key: &str, phases: &[&str]) -> Workflow {
         limits: OwnLimits::default(),
         budget: BudgetBounds::default(),
         inputs: Vec::new(),
+        outputs: Vec::new(),
+        given: Vec::new(),
         model: OwnModel::default(),
         auto_continue: Some(AutoContinue::default()),
         max_loops: DEFAULT_MAX_LOOPS.into(),

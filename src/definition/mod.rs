@@ -26,6 +26,7 @@ pub(crate) mod fixtures;
 mod tests;
 
 pub use diagnostic::{Diagnostic, Excerpt, Place, Problem, Severity, columns, on_one_line};
+pub use model::WorkflowOutput;
 pub use model::path_variables::resolve as resolve_path;
 pub use model::{
     Aliases, Answer, AnswerText, AutoContinue, BoundValue, Bounds, Budget, BudgetBounds, Check, CheckKind, Command,

@@ -131,6 +131,8 @@ fn every_field_is_read() {
                 sandbox: Some(Sandbox::Preferred),
             },
             inputs: vec![],
+            outputs: vec![],
+            given: vec![],
             model: OwnModel { names: vec!["fast".into()], ..OwnModel::default() },
             budget: [
                 (Measure::Cost, 2_500_000),
@@ -467,6 +469,7 @@ mod permission;
 mod scripts;
 mod totals;
 mod ways;
+mod workflow_outputs;
 
 #[test]
 fn many_circles_take_little() {

@@ -63,7 +63,10 @@ pub fn run_through(
     for (id, item) in items {
         match list_of(id, workflow, library)? {
             ValueName::Input(name) => inputs.push((name, item.clone())),
-            ValueName::Output { phase, name } => outputs.push((format!("{phase}.{name}"), item.clone())),
+            ValueName::Output { phase, name } => {
+                let (phase, name) = given_by(&phase, &name, workflow, library).unwrap_or((&phase, &name));
+                outputs.push((format!("{phase}.{name}"), item.clone()));
+            }
             // No other value is the list of a repeated group.
             _ => {}
         }
@@ -137,6 +140,17 @@ fn list_of(id: &str, workflow: &Workflow, library: &Library) -> Result<ValueName
             Err(text::no_repeated_group(id, &ids))
         }
     }
+}
+
+/// The phase that gives an output of an entry of a workflow, with its own name for it, if the entry nests a workflow.
+fn given_by<'a>(id: &str, name: &str, workflow: &'a Workflow, library: &'a Library) -> Option<(&'a str, &'a str)> {
+    let entries = library.entries_of_file(workflow);
+    let nested =
+        entries.iter().filter(|of| of.entry.is_called(id)).find_map(|of| library.get(of.entry.nested_key()?))?;
+    let ValueName::Output { phase, name } = &nested.outputs.iter().find(|output| output.name == *name)?.of else {
+        return None;
+    };
+    given_by(phase, name, nested, library).or(Some((phase, name)))
 }
 
 /// The outputs by their names `ID.NAME`, each of a phase of the workflow or of a workflow nested in it.

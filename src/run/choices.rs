@@ -2,7 +2,9 @@
 
 use crate::sorted::{Map, Set};
 
-use crate::definition::{Each, EntryKind, Given, Library, Output, Step, ValueName, ValueType};
+use crate::definition::{
+    Each, EntryKind, Given, Library, Output, Step, ValueName, ValueType, Workflow, WorkflowOutput,
+};
 
 use super::outputs::{OutputValue, Outputs};
 use super::{active::Active, state::RunState};
@@ -86,33 +88,69 @@ fn told_apart(Output { name, kind, .. }: &Output, named: &Set<String>) -> Vec<St
     values
 }
 
-/// The values that conditions name for outputs of the current phase, by the names of the outputs.
+/// Outputs as a file names them: the id of the entry and the name, each with the name of the output of the current phase
+/// that it is.
+type Named = Map<(String, String), String>;
+
+/// The values that conditions name for outputs of the current phase, by the names of the outputs: in its file, and in the
+/// files around it, where an output of the nested workflow is the value.
 fn output_values(active: &Active) -> Map<String, Set<String>> {
+    let (phase, path) = (active.phase, &active.state.current_path);
+    let own = phase.outputs.iter().map(|output| ((phase.id.clone(), output.name.clone()), output.name.clone()));
+    let mut named: Named = own.collect();
     let (mut found, mut known) = (Map::new(), Map::new());
+    let (mut scope, mut depth) = (active.scope, path.len());
+    loop {
+        values_in_file(scope, &named, active.library, (&mut found, &mut known));
+        depth = depth.saturating_sub(1 + scope.group.as_ref().map_or(0, |group| group.at.len()));
+        let file = scope.group.as_ref().map_or(Some(scope), |group| active.library.get(&group.file));
+        let outer = depth.checked_sub(1).and_then(|outer| path.get(outer));
+        let outer = outer.and_then(|at| Some((active.library.get(&at.workflow_key)?, at.phase_index)));
+        let (Some(file), Some((around, index))) = (file, outer) else { return found };
+        let Some(entry) = around.phases.get(index) else { return found };
+        let outside = file.outputs.iter().filter_map(|WorkflowOutput { name, of }| {
+            let ValueName::Output { phase, name: inner } = of else { return None };
+            let own = named.get(&(phase.clone(), inner.clone()))?;
+            Some(((entry.id().to_owned(), name.clone()), own.clone()))
+        });
+        (named, scope) = (outside.collect(), around);
+        if named.is_empty() {
+            return found;
+        }
+    }
+}
+
+/// Adds the values that conditions in the file of a workflow name for these outputs. `known` is as for
+/// [`condition_values`].
+fn values_in_file<'a>(
+    scope: &'a Workflow,
+    named: &Named,
+    library: &'a Library,
+    (found, known): (&mut Map<String, Set<String>>, &mut Map<&'a str, Map<String, Set<String>>>),
+) {
     let mut add = |name: &ValueName, values: &mut dyn Iterator<Item = String>| {
         if let ValueName::Output { phase, name } = name
-            && *phase == active.phase.id
+            && let Some(own) = named.get(&(phase.clone(), name.clone()))
         {
-            found.entry(name.clone()).or_insert_with(Set::new).extend(values);
+            found.entry(own.clone()).or_insert_with(Set::new).extend(values);
         }
     };
-    for entry in active.library.entries_of_file(active.scope).into_iter().map(|of| of.entry) {
+    for entry in library.entries_of_file(scope).into_iter().map(|of| of.entry) {
         for condition in &entry.when {
             add(&condition.of, &mut condition.values.iter().cloned());
         }
         let EntryKind::Workflow { key, with, .. } = &entry.kind else { continue };
-        let each = active.library.get(key).and_then(|group| group.each.as_ref());
+        let each = library.get(key).and_then(|group| group.each.as_ref());
         if let Some(Each::Of(names)) = each {
             names.iter().for_each(|name| add(name, &mut std::iter::empty()));
         }
-        let nested = condition_values(key, active.library, &mut known);
+        let nested = condition_values(key, library, known);
         for (input, given) in with {
             if let (Given::Name(name), Some(values)) = (given, nested.get(input)) {
                 add(name, &mut values.iter().cloned());
             }
         }
     }
-    found
 }
 
 /// Returns the inputs of a workflow that its own conditions and groups use, or, through `with`, the conditions and

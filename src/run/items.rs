@@ -119,21 +119,25 @@ impl RecordPlace {
 
     /// Returns the records, in the order of the items.
     pub fn records<'a, T>(&self, all: &'a Records<T>) -> Vec<&'a T> {
-        let Some(first) = self.open.first() else { return all.get(&self.path.key()).into_iter().collect() };
+        self.paths(all).iter().filter_map(|path| all.get(&path.key())).collect()
+    }
+
+    /// Returns the paths to the entry, in the order of the items: of all items those with a record at the entry or below.
+    pub fn paths<T>(&self, all: &Records<T>) -> Vec<PhasePath> {
+        let Some(first) = self.open.first() else { return vec![self.path.clone()] };
         let below = self.path.at_depth(*first).below();
-        let of_items = all.iter().filter(|(key, _)| key.starts_with(&below));
-        let mut found: Vec<(Vec<usize>, &T)> = of_items
-            .filter_map(|(key, record)| {
-                let path = PhasePath::parse(key)?;
-                let mut same = path.clone();
-                for depth in &self.open {
-                    same.get_mut(*depth)?.item = Some(0);
-                }
-                (same == self.path).then(|| (path.indices(), record))
-            })
-            .collect();
+        let mut found: Vec<(Vec<usize>, PhasePath)> = Vec::new();
+        for path in all.keys().filter(|key| key.starts_with(&below)).filter_map(PhasePath::parse) {
+            let path = path.at_depth(self.path.len());
+            let mut same = path.clone();
+            let items = self.open.iter().filter_map(|depth| same.get_mut(*depth)?.item.replace(0));
+            if items.count() == self.open.len() && same == self.path {
+                found.push((path.indices(), path));
+            }
+        }
         found.sort_by(|(one, _), (other, _)| one.cmp(other));
-        found.into_iter().map(|(_, record)| record).collect()
+        found.dedup();
+        found.into_iter().map(|(_, path)| path).collect()
     }
 }
 

@@ -8,7 +8,7 @@
 //! | --- | --- |
 //! | values | `path`, `records`, `mark`, `broken`, `run_dir`, `long_task`, `outputs`, `evidence`, `branch`, `pause`, `visit` |
 //! | the state | `progress`, then `state` |
-//! | questions to it | `values`, `items`, `results`, `active`, `seen`, `choices`, `outline`, `budget` |
+//! | questions to it | `items`, `values`, `results`, `active`, `seen`, `choices`, `outline`, `budget` |
 //! | what changes it | `visits`, `summary`, `transition`, `gates`, `branches`, `rules` |
 //! | its entries in the session | `stored`, `bounds`, `journal`, `restore`, `course` |
 

@@ -3,13 +3,13 @@
 use crate::sorted::Map;
 
 use crate::definition::{
-    BoundValue, Condition, EntryKind, Gate, Given, Input, Library, Parallel, PathVariable, Phase, ValueName, ValueType,
-    Workflow, record_of, short, with_emoji,
+    BoundValue, Condition, Entry, EntryKind, Gate, Given, Input, Library, Parallel, PathVariable, Phase, ValueName,
+    ValueType, Workflow, record_of, short, with_emoji,
 };
 
 use super::outputs::{HandedOutputs, MAX_NAME, MAX_OUTPUTS, OutputValue, Outputs};
 use super::records::Records;
-use super::{path::PhasePath, pause::PauseReason, state::RunState};
+use super::{items::RecordPlace, path::PhasePath, pause::PauseReason, state::RunState};
 
 impl RunState {
     /// Returns the values of the inputs of the workflow at this depth of the path, by name; 1 is the root.
@@ -74,6 +74,9 @@ impl RunState {
                     Some(input) => OutputValue::of_input(&input.kind, value),
                     None => OutputValue::Text(value),
                 }
+            }
+            ValueName::Output { phase: id, name } if self.is_of_workflow(depth, (id, name), library) => {
+                self.of_workflow(depth, (id, name), library, counts)?
             }
             ValueName::Output { phase, name } => match self.of_entry(depth, phase, library, &self.progress.outputs)? {
                 OfEntry::One(handed) => Some(handed).filter(|of| counts(of))?.values.get(name)?.clone(),
@@ -151,17 +154,8 @@ impl RunState {
         library: &Library,
         records: &'a Records<T>,
     ) -> Option<OfEntry<'a, T>> {
-        let path = self.current_path.at_depth(depth);
-        let segment = path.last()?;
-        let workflow = library.get(&segment.workflow_key)?;
-        let current = workflow.place_of(segment.phase_index);
-        let around = path.at_depth(depth - (current.len() - 1).min(depth - 1));
-        let entries = library.entries_of_file(workflow);
-        let called = entries.iter().filter(|of| of.entry.is_called(id));
-        let (earlier, others): (Vec<_>, Vec<_>) = called.partition(|of| of.is_before(&current));
-        let latest_first = earlier.into_iter().rev().chain(others.into_iter().rev());
         let mut is_of_items = false;
-        for place in latest_first.filter_map(|of| self.place_of(&around, of, library)) {
+        for (_, place) in self.places(depth, id, library) {
             is_of_items |= place.is_of_items();
             match &place.records(records)[..] {
                 [] => {}
@@ -170,6 +164,58 @@ impl RunState {
             }
         }
         is_of_items.then(|| OfEntry::Items(Vec::new()))
+    }
+
+    /// Returns the entries of this name in the file of the workflow at this depth of the path, each with the place of its
+    /// records, in the order in which they count: see [`Self::of_entry`].
+    fn places<'a>(&self, depth: usize, id: &str, library: &'a Library) -> Vec<(&'a Entry, RecordPlace)> {
+        let path = self.current_path.at_depth(depth);
+        let Some((segment, workflow)) = path.last().and_then(|of| Some((of, library.get(&of.workflow_key)?))) else {
+            return Vec::new();
+        };
+        let current = workflow.place_of(segment.phase_index);
+        let around = path.at_depth(depth - (current.len() - 1).min(depth - 1));
+        let entries = library.entries_of_file(workflow);
+        let called = entries.iter().filter(|of| of.entry.is_called(id));
+        let (earlier, others): (Vec<_>, Vec<_>) = called.partition(|of| of.is_before(&current));
+        let latest_first = earlier.into_iter().rev().chain(others.into_iter().rev());
+        latest_first.filter_map(|of| Some((of.entry, self.place_of(&around, of, library)?))).collect()
+    }
+
+    /// Returns true if the value is an output of a workflow that an entry of this id nests.
+    fn is_of_workflow(&self, depth: usize, (id, name): (&str, &str), library: &Library) -> bool {
+        let entries = self.scope(depth, library).map(|scope| library.entries_of_file(scope)).unwrap_or_default();
+        let mut called = entries.iter().filter(|of| of.entry.is_called(id));
+        called.any(|of| source(of.entry, name, library).is_some())
+    }
+
+    /// Returns the output of this name of the workflow that an entry of this id nests: the value that the nested workflow
+    /// has at its end. Of several such entries the one counts that [`Self::of_entry`] takes.
+    fn of_workflow(
+        &self,
+        depth: usize,
+        (id, name): (&str, &str),
+        library: &Library,
+        counts: fn(&HandedOutputs) -> bool,
+    ) -> Option<OutputValue> {
+        let mut is_of_items = false;
+        for (entry, place) in self.places(depth, id, library) {
+            let Some((nested, source)) = source(entry, name, library) else { continue };
+            is_of_items |= place.is_of_items();
+            let value = |mut path: PhasePath| {
+                path.enter(&nested.key, None);
+                path.set_index(nested.phases.len());
+                let depth = path.len();
+                self.at(path).value_if(source, depth, library, counts)
+            };
+            let values: Vec<OutputValue> = place.paths(&self.progress.outputs).into_iter().filter_map(value).collect();
+            match values.first() {
+                None => {}
+                Some(_) if place.is_of_items() => return Some(OutputValue::joined(values.iter())),
+                Some(one) => return Some(one.clone()),
+            }
+        }
+        is_of_items.then(|| OutputValue::List(Vec::new()))
     }
 
     /// Returns the first condition in `when`, of an entry of the innermost workflow, that does not hold, with the value
@@ -255,6 +301,13 @@ impl RunState {
             })
         })
     }
+}
+
+/// Returns the workflow that an entry nests, with the value that its output of this name is.
+fn source<'a>(entry: &Entry, name: &str, library: &'a Library) -> Option<(&'a Workflow, &'a ValueName)> {
+    let nested = library.get(entry.nested_key()?)?;
+    let output = nested.outputs.iter().find(|output| output.name == name)?;
+    Some((nested, &output.of))
 }
 
 /// The records of an entry.

@@ -59,7 +59,7 @@ pub fn workflow_notes(workflow: &Workflow, library: &Library) -> impl Iterator<I
 }
 
 /// Returns the notes on a nested workflow or a group: the values that the entry gives to inputs, the model of the entry,
-/// and the notes on the workflow or group as a whole.
+/// the notes on the workflow or group as a whole, and its outputs.
 pub fn nested_notes(entry: &Entry, library: &Library) -> Vec<String> {
     let EntryKind::Workflow { key, with, model, .. } = &entry.kind else { return Vec::new() };
     // A group has the inputs of its file.
@@ -75,7 +75,8 @@ pub fn nested_notes(entry: &Entry, library: &Library) -> Vec<String> {
     given
         .into_iter()
         .chain(model_note(model))
-        .chain(nested.flat_map(|nested| workflow_notes(nested, library)))
+        .chain(nested.clone().flat_map(|nested| workflow_notes(nested, library)))
+        .chain(nested.filter_map(|nested| outputs_note(&nested.given)))
         .collect()
 }
 
@@ -153,7 +154,8 @@ pub fn noted(name: &str, phase: &Phase, scope: &Workflow, library: &Library, ind
         .chain(budget_note(&phase.budget))
         .chain(over_budget_note(phase))
         .chain(gate_note(gate));
-    let notes = notes.chain(outputs_note(phase)).chain(outcomes_note(&phase.outcomes, &phase.id, scope, library));
+    let notes =
+        notes.chain(outputs_note(&phase.outputs)).chain(outcomes_note(&phase.outcomes, &phase.id, scope, library));
     let notes = notes.map(|note| format!("{indent}{note}"));
     let lines = std::iter::once(format!("{name}{tools}")).chain(notes);
     lines.map(|line| on_one_line(&line)).collect()

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::definition::{Input, Output, Phase, nearest, on_one_line};
+use crate::definition::{Input, Output, Phase, Workflow, WorkflowOutput, nearest, on_one_line};
 use crate::run::{Active, MAX_OUTPUTS, OutputValue, Outputs, WrongOutput};
 
 use super::calls::call_again;
@@ -20,15 +20,28 @@ fn expected(Output { name, kind, is_optional, max_items: _, description }: &Outp
     format!("`{name}`{optional}: {}{}", kind.expected(), on_one_line(&about))
 }
 
-/// Returns a note on the outputs of a phase, on one line; `None` without any.
-pub(super) fn outputs_note(phase: &Phase) -> Option<String> {
-    let outputs = phase.outputs.iter().map(|Output { name, kind, is_optional, max_items, .. }| {
+/// Returns a note on the outputs of a phase or a workflow, on one line; `None` without any.
+pub(super) fn outputs_note(outputs: &[Output]) -> Option<String> {
+    let outputs = outputs.iter().map(|Output { name, kind, is_optional, max_items, .. }| {
         let optional = if *is_optional { ", optional" } else { "" };
         let most = max_items.as_ref().map_or_else(String::new, |input| format!(", at most input.{input}"));
         format!("{name} ({}{most}{optional})", kind.in_brief())
     });
     let outputs: Vec<String> = outputs.collect();
     (!outputs.is_empty()).then(|| format!("outputs: {}", outputs.join(", ")))
+}
+
+/// Returns a line for each output of a workflow, with the name of its value, and its type.
+pub(super) fn workflow_output_lines(workflow: &Workflow) -> Vec<String> {
+    let outputs = workflow.outputs.iter().map(|WorkflowOutput { name, of }| {
+        let given = workflow.given.iter().find(|given| given.name == *name);
+        let kind = given.map_or_else(String::new, |given| {
+            let optional = if given.is_optional { ", optional" } else { "" };
+            format!(" ({}{optional})", given.kind.expected())
+        });
+        format!("{name}: {of}{kind}")
+    });
+    outputs.collect()
 }
 
 /// Returns a list item for each output, with its value; a list becomes numbered lines.

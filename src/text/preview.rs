@@ -6,6 +6,7 @@ use crate::run::{Active, Branch, NumberedPhase, Outline, RunDir, RunState, enter
 use super::graph::{exits_note, nested_notes, noted, workflow_notes};
 use super::inputs::input_lines;
 use super::outline::name as phase_name;
+use super::outputs::workflow_output_lines;
 use super::parallel::agents_note;
 use super::ways::when_note;
 use super::{
@@ -26,6 +27,9 @@ pub fn preview(workflow: &Workflow, library: &Library, task: &str) -> String {
     let mut parts = vec![head(workflow, library)];
     if !workflow.inputs.is_empty() {
         parts.push(titled("Inputs", &input_lines(workflow).join("\n")));
+    }
+    if !workflow.outputs.is_empty() {
+        parts.push(titled("Outputs, where another workflow nests it", &workflow_output_lines(workflow).join("\n")));
     }
     let all = Outline::phases(&active, 1, MAX_STEPS);
     let branches: Vec<Vec<RunState>> = all.iter().map(|at| in_branches(at, &first, library)).collect();

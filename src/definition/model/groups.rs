@@ -7,7 +7,7 @@ use super::parallel::Parallel;
 use super::paths::group_key;
 use super::value_type::{Output, ValueType};
 use super::values::{Each, ValueName};
-use super::workflow::{Entry, Group, Workflow};
+use super::workflow::{Entry, Group, Workflow, output_of};
 
 /// An entry of a file: of a workflow, or of a group in it.
 #[derive(Debug, Clone)]
@@ -103,7 +103,7 @@ pub(crate) fn type_of<'a>(
         _ => return Some(TypeOf::of(&ValueType::TEXT)),
     };
     let mut outputs = all.iter().filter(|of| of.entry.id() == phase);
-    let (of, output) = outputs.find_map(|of| Some((of, of.entry.output(name)?)))?;
+    let (of, output) = outputs.find_map(|of| Some((of, output_of(of.entry, name, get)?)))?;
     let file = workflow.group.as_ref().map_or(&workflow.key, |group| &group.file);
     let around = (1..of.at.len()).filter_map(|depth| of.at.get(..depth)).filter(|group| !at.starts_with(group));
     let items = around.filter_map(|place| most_items(get(&group_key(file, place))?, all, get));
@@ -203,9 +203,9 @@ impl Library {
         }
     }
 
-    /// Returns the output with this name of the phase with this id in the file of a workflow.
+    /// Returns the output with this name of the entry with this id in the file of a workflow.
     pub fn output<'a>(&'a self, workflow: &'a Workflow, phase: &str, name: &str) -> Option<&'a Output> {
         let entries = self.entries_of_file(workflow).into_iter().map(|of| of.entry);
-        entries.filter(|entry| entry.id() == phase).find_map(|entry| entry.output(name))
+        entries.filter(|entry| entry.id() == phase).find_map(|entry| output_of(entry, name, &|key| self.get(key)))
     }
 }

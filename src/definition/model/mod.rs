@@ -43,6 +43,7 @@ pub mod variables;
 pub mod words;
 pub mod work;
 pub mod workflow;
+pub mod workflow_outputs;
 pub mod written_paths;
 
 pub use self::{
@@ -57,4 +58,5 @@ pub use nearest::nearest;
 pub(crate) use blank::*;
 pub(crate) use nearest::nearest_within;
 pub(crate) use places::*;
+pub(crate) use workflow_outputs::*;
 pub(crate) use written_paths::*;

@@ -69,6 +69,8 @@ pub enum Kind {
     Variables,
     /// A mapping of names to mappings with these fields.
     Outputs(&'static [Field]),
+    /// A mapping of names to names of outputs.
+    Handed,
     /// A mapping of names to `next`, `loop`, `done` or the id of a phase.
     Outcomes,
     /// A number.

@@ -12,7 +12,7 @@
 //! | `summary: required`, `interactive`, `loopable`, `maxLoops`, `autoContinue` | `contextInjection`, session names |
 //! | `model`, as it is written, and `thinking`, also of entries and of the workflow | the user's aliases of models |
 //! | `outcomes`, `when`, `with`, names, defaults and `optional` of `inputs` | their types and descriptions |
-//! | `outputs` with their types | their descriptions |
+//! | `outputs` with their types, of workflows with their names | their descriptions |
 //! | paths and contents of the files in `scripts/` | the rights of these files, folders without files |
 //! | values of inputs in paths and as bounds, in the seal of a run | other values of inputs |
 //! | | `show`: what a user is offered and the model is shown |
@@ -106,6 +106,8 @@ impl Rules {
             limits,
             budget,
             inputs,
+            outputs,
+            given: _,
             model,
             auto_continue,
             max_loops,
@@ -123,7 +125,7 @@ impl Rules {
             dir: _,
             scripts,
         } = workflow;
-        (key, root, loopable, max_loops, auto_continue, context, budget, each, parallel).hash(self);
+        (key, root, loopable, max_loops, auto_continue, context, budget, each, parallel, outputs).hash(self);
         // Texts are no rules, but the need for a folder of the run is a rule.
         workflow.names(&ValueName::RunDir).hash(self);
         self.limits(limits);
@@ -237,7 +239,7 @@ mod tests {
     use crate::definition::{
         Answer, AnswerText, BoundValue, BudgetBounds, Check, CheckKind, Command, Condition, ContextInjection,
         ContextMode, Gate, Given, Library, Measure, Need, Parallel, Pattern, Question, Sandbox, Step, Target, Thinking,
-        Variable, WayBound, Work,
+        Variable, WayBound, Work, WorkflowOutput,
     };
     use crate::sorted::Map;
 
@@ -312,6 +314,10 @@ mod tests {
         vec![Input { name: "i".into(), kind: ValueType::TEXT, default, is_optional: false, description: None }]
     }
 
+    fn handed(name: &str, of: &str) -> Vec<WorkflowOutput> {
+        vec![WorkflowOutput { name: name.into(), of: ValueName::parse(of).unwrap() }]
+    }
+
     fn number(min: Option<f64>, max: Option<f64>) -> ValueType {
         ValueType::Number(Bounds { min, max })
     }
@@ -357,6 +363,9 @@ mod tests {
                 w[0].inputs = input(None);
                 w[0].inputs[0].is_optional = true;
             },
+            |w| w[1].outputs = handed("a", "output.b.x"),
+            |w| w[1].outputs = handed("a", "output.b.y"),
+            |w| w[1].outputs = handed("b", "output.b.x"),
             |w| w[0].context = Some(ContextMode::Shared),
             |w| w[0].context = Some(ContextMode::Fresh),
             |w| at(&mut w[2], 0).context = Some(ContextMode::Fresh),
@@ -530,6 +539,6 @@ mod tests {
     /// Every stored run relies on this value: another value needs another [`VERSION`].
     #[test]
     fn a_seal_is_the_same_for_ever() {
-        assert_eq!(seal(|_| {}), "7bd289476d5734f2bd5e1a49e4836c961c27b660777cb6017c58dc74b0da2777");
+        assert_eq!(seal(|_| {}), "f98c8e61079e4f3556db63b9fa62e933d92977c1d30a8b727c9d2fc4d055dba5");
     }
 }

@@ -178,6 +178,20 @@ impl Condition {
     }
 }
 
+/// An output of a workflow, without its type.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct WorkflowOutput {
+    /// Its name: letters, digits, `_` and `-`.
+    pub name: String,
+    /// The value, one of [`Self::FORMS`], as it is at the end of the workflow.
+    pub of: ValueName,
+}
+
+impl WorkflowOutput {
+    /// The forms of names that an output may have.
+    pub const FORMS: [&str; 1] = [ValueName::OUTPUT];
+}
+
 /// The source of the items of a group.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Each {

@@ -137,7 +137,10 @@ pub const NAMED: [(&str, &str); 6] = [
         "input.NAME",
         "the value of the input: in the text of a phase, of the workflow that lists it; in other templates, of the workflow that was started",
     ),
-    ("output.ID.NAME", "the output of the phase or step with this id, of a list numbered lines, or `(none)`"),
+    (
+        "output.ID.NAME",
+        "the output of the phase, step or nested workflow with this id, of a list numbered lines, or `(none)`",
+    ),
     (
         "outcome.ID",
         "the outcome of the phase, step, question or group with this id, or of the nested workflow with this key, or `(none)`",

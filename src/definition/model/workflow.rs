@@ -22,7 +22,7 @@ use super::schema::{
 use super::scripts::Scripts;
 use super::tools::means_tool;
 use super::value_type::{Bounds, Output, ValueType};
-use super::values::{Condition, Each};
+use super::values::{Condition, Each, WorkflowOutput};
 use super::variables::{
     BLOCK_REASON_VARIABLES, COMPLETION_VARIABLES, INITIAL_MESSAGE_VARIABLES, NOT_DONE_VARIABLES, PHASE_VARIABLES,
     STOP_VARIABLES,
@@ -110,6 +110,9 @@ fields! {
         context: Option<ContextMode> = field("context", Kind::OneOf(&CONTEXTS), CONTEXTS[0]),
         /// Values that a run is started with, by name: `/workflow NAME scope=web TASK`. In templates `{input.NAME}`.
         inputs: Vec<Input> = field("inputs", Kind::Inputs(&INPUT_FIELDS), "none"),
+        /// Values that come out of the workflow where another one nests it, by name: each `output.ID.NAME` of a phase, a step
+        /// or a nested workflow of this file. Outside they are outputs of the entry that nests it.
+        outputs: Vec<WorkflowOutput> = field("outputs", Kind::Handed, "nothing comes out"),
         /// The bounds of a run, or of the work in a nested workflow. When a bound is reached, the run pauses, and the
         /// user is asked for more.
         budget: BudgetBounds =
@@ -123,6 +126,8 @@ fields! {
         /// The name of its folder; of a package's workflow `PACKAGE/FOLDER`. Unique in a [`Library`]; sessions and
         /// references name it so.
         key: String,
+        /// Its `outputs` with their types, as entries that nest it have them; those of no group.
+        given: Vec<Output>,
         /// The groups in its entries, at any depth; none in a [`Library`], which has them beside it.
         groups: Vec<Workflow>,
         /// Its place, if it is a group.
@@ -470,10 +475,6 @@ impl Entry {
         self.outcomes().iter().find(|outcome| outcome.name == name)
     }
 
-    pub fn output(&self, name: &str) -> Option<&Output> {
-        self.as_phase()?.outputs.iter().find(|output| output.name == name)
-    }
-
     /// Returns the phase; `None` for a nested workflow.
     pub fn as_phase(&self) -> Option<&Phase> {
         match &self.kind {
@@ -493,6 +494,23 @@ impl Entry {
             EntryKind::Workflow { key, .. } => Some(key),
         }
     }
+}
+
+/// Returns the outputs that an entry gives: those of its phase, or of the workflow that it nests.
+pub(crate) fn outputs_of<'a>(entry: &'a Entry, get: &dyn Fn(&str) -> Option<&'a Workflow>) -> &'a [Output] {
+    match &entry.kind {
+        EntryKind::Phase(phase) => &phase.outputs,
+        EntryKind::Workflow { key, .. } => get(key).map_or(&[], |nested| &nested.given),
+    }
+}
+
+/// Returns the output of this name that an entry gives.
+pub(crate) fn output_of<'a>(
+    entry: &'a Entry,
+    name: &str,
+    get: &dyn Fn(&str) -> Option<&'a Workflow>,
+) -> Option<&'a Output> {
+    outputs_of(entry, get).iter().find(|output| output.name == name)
 }
 
 impl Workflow {

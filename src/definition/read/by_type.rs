@@ -4,8 +4,11 @@ use super::fields::{Fields, texts};
 use super::own_limits::PathVariables;
 use super::values::written;
 use super::yaml::Yaml;
-use super::{budget, expected_calls, gate, inputs, models, outcomes, outputs, own_limits, results, tools};
+use super::{
+    budget, expected_calls, gate, inputs, models, outcomes, outputs, own_limits, results, tools, workflow_outputs,
+};
 use crate::definition::diagnostic::{FieldProblem, PathPart};
+use crate::definition::model::WorkflowOutput;
 use crate::definition::model::schema::names;
 use crate::definition::model::{
     AutoContinue, BoundValue, BudgetBounds, ContextInjection, ContextMode, Entry, Field, FromField, Gate, Input, Kind,
@@ -52,6 +55,7 @@ by_type! {
     Vec<Input> => |fields, _| inputs::read(fields),
     Vec<Outcome> => |fields, _| outcomes::read(fields),
     Vec<Output> => |fields, _| outputs::read(fields),
+    Vec<WorkflowOutput> => |fields, _| workflow_outputs::read(fields),
     Vec<PhaseTest> => |fields, _| expected_calls::read(fields),
 }
 

@@ -37,5 +37,6 @@ pub(crate) mod user_limits;
 pub(crate) mod value_type;
 pub(crate) mod values;
 pub(crate) mod workflow_file;
+pub(crate) mod workflow_outputs;
 pub(crate) mod yaml;
 mod yaml_help;

@@ -567,6 +567,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
             parallel,
             place,
             group: Some(Group { file: file.key.clone(), at }),
+            outputs: Vec::new(),
             root: self.root.name.clone(),
             ..file.clone()
         });

@@ -11,7 +11,7 @@ use crate::definition::diagnostic::{Anchored, FieldProblem, GateProblem, PathPar
 use crate::definition::model::{
     Check, CheckKind, Command, Condition, Each, Entry, EntryKind, FileEntry, Gate, Given, Group, Input, Outcome, Phase,
     Results, Target, TypeOf, ValueName, ValueType, Variable, Workflow, either, fields_of_item, group_key, is_group_key,
-    type_of,
+    output_of, outputs_of, type_of,
 };
 
 /// Maximum number of entries of a workflow with conditions or outcomes, including nested workflows: the run keeps the
@@ -61,6 +61,7 @@ pub(crate) fn errors<'a>(
     if workflow.group.is_none() {
         errors.paths(None, &workflow.limits, None);
         errors.inputs_in_paths();
+        errors.outputs_of_workflow();
     }
     errors.bounds();
     errors.each();
@@ -348,7 +349,7 @@ impl<'a> Errors<'a, '_> {
 
     /// Returns what is expected in the place of a value that the workflow does not have, and the name that may be
     /// meant; `None` if it has the value.
-    fn unknown(&self, value: &ValueName) -> Option<(String, Option<String>)> {
+    pub(super) fn unknown(&self, value: &ValueName) -> Option<(String, Option<String>)> {
         let meant = |of: &str, word, known: &mut dyn Iterator<Item = &'a str>| {
             self.fuel.nearest(of, known).map(|meant| format!("{word}.{meant}"))
         };
@@ -392,7 +393,7 @@ impl<'a> Errors<'a, '_> {
             ValueName::Output { phase, name } => {
                 let entries: Vec<&'a Entry> = self.entries().collect();
                 let unknown = self.output(&entries, phase, name).err()?;
-                Some(("an output of a phase of the workflow".to_owned(), unknown.suggestion))
+                Some(("an output of an entry of the workflow".to_owned(), unknown.suggestion))
             }
             ValueName::ItemField(name) => {
                 let names = self.fields_of_item();
@@ -495,9 +496,9 @@ impl<'a> Errors<'a, '_> {
     fn given(&mut self, at: &[PathPart], earlier: &[&'a Entry], of: &ValueName) {
         let is_optional = match of {
             ValueName::Output { phase, name } => self.output(earlier, phase, name).map(|_| {
-                earlier
-                    .iter()
-                    .any(|entry| entry.is_called(phase) && entry.output(name).is_some_and(|output| output.is_optional))
+                let mut called = earlier.iter().filter(|entry| entry.is_called(phase));
+                let get = |key: &str| self.known.workflows.get(key).copied();
+                called.any(|entry| output_of(entry, name, &get).is_some_and(|output| output.is_optional))
             }),
             ValueName::Input(name) => self.input(name).map(|_| self.is_optional(of)),
             // Other names are refused when the file is read.
@@ -542,23 +543,25 @@ impl<'a> Errors<'a, '_> {
     }
 
     fn output(&self, entries: &[&'a Entry], phase: &str, name: &str) -> Result<&'a ValueType, UnknownName> {
-        let is_phase = |entry: &&Entry| entry.as_phase().is_some_and(|other| other.id == phase);
-        let mut found = entries.iter().copied().filter(is_phase);
-        if let Some(output) = found.clone().find_map(|entry| entry.output(name)) {
+        let get = |key: &str| self.known.workflows.get(key).copied();
+        let outputs = |entry: &'a Entry| outputs_of(entry, &get);
+        let is_called = |entry: &&Entry| entry.id() == phase && entry.group_key().is_none();
+        let mut found = entries.iter().copied().filter(is_called);
+        if let Some(output) = found.clone().find_map(|entry| output_of(entry, name, &get)) {
             return Ok(&output.kind);
         }
-        let why = if found.any(|entry| entry.as_phase().is_some_and(|of| of.outputs.is_empty())) {
+        let why = if found.any(|entry| outputs(entry).is_empty()) {
             ", which has no outputs"
-        } else if self.entries().any(|entry| is_phase(&entry)) && !entries.iter().any(is_phase) {
+        } else if self.entries().any(|entry| is_called(&entry)) && !entries.iter().any(is_called) {
             ", which does not come earlier"
         } else {
             ""
         };
-        let outputs = entries.iter().filter_map(|entry| Some(entry.as_phase()?.outputs.len()));
-        let fits = self.fuel.spend(outputs.sum());
-        let phases = entries.iter().filter_map(|entry| entry.as_phase()).filter(|_| fits);
-        let names: Vec<String> = phases
-            .flat_map(|phase| phase.outputs.iter().map(|output| format!("output.{}.{}", phase.id, output.name)))
+        let fits = self.fuel.spend(entries.iter().map(|entry| outputs(entry).len()).sum());
+        let names: Vec<String> = entries
+            .iter()
+            .filter(|_| fits)
+            .flat_map(|entry| outputs(entry).iter().map(|output| format!("output.{}.{}", entry.id(), output.name)))
             .collect();
         let unknown = format!("output.{phase}.{name}");
         let meant = self.fuel.nearest(&unknown, names.iter().map(String::as_str)).map(ToOwned::to_owned);

@@ -14,3 +14,4 @@ pub(crate) mod references;
 mod rule_values;
 pub(crate) mod variables;
 pub(crate) mod ways;
+mod workflow_outputs;

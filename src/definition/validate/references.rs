@@ -4,7 +4,7 @@ use crate::sorted::{Map, Set};
 
 use super::fuel::Fuel;
 use super::known::Known;
-use super::{flow, parallel};
+use super::{flow, parallel, workflow_outputs};
 use crate::definition::diagnostic::{Anchored, PathPart, WorkflowProblem};
 use crate::definition::model::{
     Entry, EntryKind, LeftOut, MAX_NESTING, Workflow, entries_of_file, is_group_key, last_part, package_of,
@@ -28,6 +28,7 @@ pub(crate) fn resolve(
     rewrite_to_keys(workflows, left_out);
     let targets = targets(workflows);
     let (cycles, depths) = cycles(&targets);
+    workflow_outputs::add_types(workflows, &depths);
     // The files in a cycle, and all files that are left out, by the key of their workflow.
     let (mut in_cycle, mut gone) = (Set::new(), Set::new());
     for Cycle { path, members } in &cycles {

@@ -5,7 +5,7 @@ use crate::sorted::{Map, Set};
 use super::fuel::Fuel;
 
 use crate::definition::diagnostic::{Diagnostic, Problem, VariableProblem};
-use crate::definition::model::{Entry, Library, ValueType, Workflow, last_part};
+use crate::definition::model::{Entry, Library, ValueType, Workflow, last_part, outputs_of};
 
 /// Removes the diagnostics of each `{input.NAME}`, `{output.ID.NAME}`, `{outcome.ID}` and `{log.ID}` that is known in all workflows
 /// that use the file. Phases of a workflow that is left out may have any outputs and outcomes.
@@ -36,11 +36,9 @@ pub(crate) fn remove_known_values(library: &Library, fuel: &Fuel, diagnostics: &
             }
         }
     }
-    let outputs: Set<String> = library
-        .scopes()
-        .flat_map(Workflow::own_phases)
-        .flat_map(|phase| phase.outputs.iter().map(|output| format!("{}.{}", phase.id, output.name)))
-        .collect();
+    let of_entry = |entry| outputs_of(entry, &|key| library.get(key)).iter().map(move |of| (entry, of));
+    let entries = library.scopes().flat_map(|workflow| &workflow.phases).flat_map(of_entry);
+    let outputs: Set<String> = entries.map(|(entry, output)| format!("{}.{}", entry.id(), output.name)).collect();
     diagnostics.retain_mut(|diagnostic| {
         let Problem::Variable(VariableProblem::UnknownValue { name, suggestion }) = &mut diagnostic.problem else {
             return true;

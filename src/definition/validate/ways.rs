@@ -11,8 +11,8 @@ use super::known::Known;
 use crate::definition::diagnostic::{Anchored, PathPart, WorkflowProblem};
 use crate::definition::model::work::Step;
 use crate::definition::model::{
-    Condition, Each, Entry, EntryKind, FileEntry, Library, Outcome, Show, Target, TypeOf, ValueName, ValueType,
-    Workflow, entries_of_file, type_of,
+    Condition, Each, Entry, EntryKind, FileEntry, Library, Outcome, Output, Show, Target, TypeOf, ValueName, ValueType,
+    Workflow, entries_of_file, output_of, type_of,
 };
 
 /// Maximum number of values that are looked at, in all workflows together. Workflows that need more get no warnings.
@@ -142,8 +142,12 @@ impl<'a, 'k> Ways<'a, 'k> {
             return type_of((self.workflow, &[]), source, &self.all, &get).map(TypeOf::of_one);
         }
         let ValueName::Output { phase, name } = source else { return None };
-        let entries = self.all.iter().filter(|of| of.entry.id() == phase);
-        entries.map(|of| of.entry).find_map(|entry| Some(&entry.output(name)?.kind))
+        let mut entries = self.all.iter().map(|of| of.entry).filter(|entry| entry.id() == phase);
+        entries.find_map(|entry| Some(&self.output(entry, name)?.kind))
+    }
+
+    fn output(&self, entry: &'a Entry, name: &str) -> Option<&'a Output> {
+        output_of(entry, name, &|key| self.known.workflows.get(key).copied())
     }
 
     /// Returns the values that a source of this type may have.
@@ -199,7 +203,7 @@ impl<'a, 'k> Ways<'a, 'k> {
                 }
             }
             EntryKind::Workflow { key, .. } => {
-                let values = self.after_group(&values, index);
+                let values = self.with_outputs(&self.after_group(&values, index), entry);
                 let mut exits: Set<Value> = self.known.exits(key).into_iter().map(Some).chain([None]).collect();
                 self.spend(exits.len())?;
                 for (number, outcome) in entry.outcomes().iter().enumerate() {
@@ -265,12 +269,12 @@ impl<'a, 'k> Ways<'a, 'k> {
         values
     }
 
-    /// Returns the values after a phase was left with its outputs.
+    /// Returns the values after an entry was left with its outputs.
     fn with_outputs(&self, values: &Values<'a>, entry: &'a Entry) -> Values<'a> {
         let mut values = values.clone();
         for (source, set) in self.sources.iter().zip(&mut values) {
             let ValueName::Output { phase, name } = source else { continue };
-            let Some(output) = entry.output(name).filter(|_| entry.id() == phase) else { continue };
+            let Some(output) = self.output(entry, name).filter(|_| entry.id() == phase) else { continue };
             // A required output always has a value here: only the user leaves the phase without a value.
             *set = self.possible(source, Some(&output.kind));
             set.extend(output.is_optional.then_some(None));

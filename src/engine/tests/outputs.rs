@@ -32,7 +32,7 @@ fn begun(files: &[(&str, &str)]) -> Session {
     let _ = session.on(Event::Session { stored: None, in_view: None, facts: Facts::default() });
     let _ = session.command("workflow", "w x");
     let _ = session.on(Event::AgentStart);
-    assert!(session.engine.run.active().is_some());
+    assert!(session.engine.run.active().is_some(), "{:?}", crate::definition::Library::load(&session.files).unwrap().1);
     session
 }
 
@@ -366,4 +366,61 @@ fn what_items_gave_is_a_list_for_a_nested_workflow_and_another_group() {
         let _ = session.step("next");
     }
     assert_eq!(seen, ["1/5 found 1", "2/5 more", "3/5 found 2", "4/5 more", "5/5 z"]);
+}
+
+/// What comes out of a nested workflow: in texts, conditions, groups and commands, from each of its entries and items.
+#[test]
+fn the_outputs_of_a_nested_workflow_are_those_of_its_entry() {
+    let workflow = format!(
+        "{HEAD}phases:
+  - {{ subworkflow: part, id: one }}
+  - {{ subworkflow: part, id: two }}
+  - each: [x, y]
+    phases: [{{ subworkflow: part, id: many }}]
+  - {{ phase: small.md, when: {{ output.one.size: small }} }}
+  - {{ phase: last.md, when: {{ output.two.size: small }} }}
+"
+    );
+    let part = "name: Part
+show: workflows
+outputs: { size: output.deep.size, tasks: output.deep.tasks, notes: output.note.text }
+phases:
+  - { subworkflow: deep }
+  - each: output.deep.tasks
+    phases: [{ id: note, prompt: x, outputs: { text: { type: text } } }]
+";
+    let deep = "name: Deep
+show: workflows
+outputs: { size: output.plan.size, tasks: output.plan.tasks }
+phases: [../w/plan.md]
+";
+    let last = "---One {output.one.size} {output.one.tasks} {output.one.notes}. Two {output.two.size}. Many {output.many.size} {output.many.tasks} {output.many.notes}. Not {output.plan.size}.";
+    let mut session = begun(&[
+        ("w/workflow.yaml", &workflow),
+        ("part/workflow.yaml", part),
+        ("deep/workflow.yaml", deep),
+        ("w/small.md", ""),
+        ("w/last.md", last),
+    ]);
+    let plan = |size: &str, tasks: &[&str]| json!({ "size": size, "tasks": tasks });
+    let note = |text: &str| json!({ "text": text });
+    let given = [
+        plan("large", &["a", "b"]),
+        note("na"),
+        note("nb\nline"),
+        plan("small", &["c"]),
+        note("nc"),
+        plan("small", &["d"]),
+        note("nd"),
+        plan("large", &["e", "f"]),
+        note("ne"),
+    ];
+    for outputs in given {
+        let (text, details) = session.next_giving(outputs);
+        assert_eq!(details["error"], Value::Null, "{text}");
+    }
+    let (text, _) = session.next_giving(note("nf"));
+    assert_eq!(session.at(), "last", "{text}");
+    let expected = "One large 1. a\n2. b 1. na\n2. nb line. Two small. Many 1. small\n2. large 1. d\n2. e\n3. f 1. nd\n2. ne\n3. nf. Not {output.plan.size}.";
+    assert!(text.contains(expected), "{text}");
 }

@@ -118,11 +118,16 @@ export function drawnWorkflow(draw, key) {
         return { id, phases: some(1, 2, () => phase(key)), each: ["one", "two"] };
       case "nested": {
         const inner = `${key}-${id}`;
+        const phases = /** @type {string[]} */ (some(1, 2, () => phase(inner)));
+        const giving = phases.find((file) => files[`${inner}/${file}`].includes("\noutputs: "));
         write(inner, {
-          phases: some(1, 2, () => phase(inner)),
+          phases,
+          ...(giving && { outputs: { size: `output.${giving.slice(0, -3)}.size` } }),
           ...sometimes(draw, 0.3, () => ({ budget: budget(draw, 5) })),
         });
-        return { subworkflow: inner };
+        if (!giving) return { subworkflow: inner };
+        const large = { phase: phase(key), when: { [`output.${inner}.size`]: "large" } };
+        return { id, phases: [{ subworkflow: inner }, large] };
       }
       default:
         return phase(key);
