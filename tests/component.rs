@@ -87,8 +87,9 @@ When you finish this phase, call the workflow_step tool with action='next' to ad
 
 workflow_step {\"action\": \"next\", \"summary\": \"<what you found or did>\"}";
 
-/// The notice at the start of a session with a run in the phase Do.
-const AT_DO: &str = "notify info: Two is in 🔨 Do.\nYour next message goes on with it, or /workflow :resume.";
+/// The notice at the start of a session with a run.
+const HAS_RUN: &str =
+    "notify info: The run of \"Two\" has not ended.\nYour next message goes on with it, or /workflow :resume.";
 
 /// Starts a session with a run in the phase Look.
 fn at_look() -> Pi {
@@ -443,10 +444,10 @@ fn a_session_restores_its_newest_state() {
     let mut pi = Host::with_files(FILES).with_states([STATE_AT_LOOK, STATE_AT_DO]).start();
     let status = "set-status workflow: ⏸ Two > 🔨 Do [2/2] (waits for you)";
     for (event, calls) in [
-        (Event::SessionStart(SessionReason::Startup), &[AT_DO, status][..]),
+        (Event::SessionStart(SessionReason::Startup), &[HAS_RUN, status][..]),
         (Event::SessionTree, &[status]),
         (Event::Restarted, &[status]),
-        (Event::SessionStart(SessionReason::Fork), &[AT_DO, status]),
+        (Event::SessionStart(SessionReason::Fork), &[HAS_RUN, status]),
     ] {
         assert_eq!(pi.event(event), "none");
         pi.did(calls);
@@ -485,7 +486,7 @@ fn invalid_entries_before_the_state_are_read_page_by_page() {
     let host = Host::with_files(FILES).with_states([STATE_AT_LOOK, STATE_AT_DO]).with_states(junk);
     let mut pi = host.start();
     pi.event(Event::SessionStart(SessionReason::Resume));
-    pi.did(&[AT_DO, "set-status workflow: ⏸ Two > 🔨 Do [2/2] (waits for you)"]);
+    pi.did(&[HAS_RUN, "set-status workflow: ⏸ Two > 🔨 Do [2/2] (waits for you)"]);
     assert_eq!(
         pi.asked()[..3],
         ["entries workflow:state 0 1", "entries workflow:state 1 16", "entries workflow:state 17 16"]
@@ -509,8 +510,7 @@ fn entries_of_other_extensions_are_not_read() {
     host.entries.push(("other:state".into(), STATE_AT_DO.into()));
     let mut pi = host.start();
     pi.event(Event::SessionStart(SessionReason::Startup));
-    let told = AT_DO.replace("🔨 Do", "👀 Look");
-    pi.did(&[&told, "set-status workflow: ⏸ Two > 👀 Look [1/2] (waits for you)"]);
+    pi.did(&[HAS_RUN, "set-status workflow: ⏸ Two > 👀 Look [1/2] (waits for you)"]);
 }
 
 // --- failures ---------------------------------------------------------------------------------------

@@ -223,7 +223,8 @@ pub fn goes_on(active: &Active) -> String {
             true => "Your next message goes on with it; /workflow :next leaves the phase.",
             false => "Your next message goes on with it, or /workflow :resume.",
         };
-        format!("{} is in {}.\n{how}", short_name(&active.root.name), phase_title(active.phase))
+        // The status line has the phase. The name may be of a project's file, and imitate lines of this package.
+        format!("The run of {} has not ended.\n{how}", quoted(&active.root.name, 60))
     })
 }
 

@@ -81,7 +81,7 @@ for (const version of VERSIONS) {
           held.stderr,
           new RegExp(`\\npaused in Plan: its rules have changed · .*\\n.* --accept-rules=${seal}\\n$`),
         );
-        assert.match(seal, /^1:[0-9a-f]{64}$/);
+        assert.match(seal, /^\d+:[0-9a-f]{64}$/);
         assert.equal(existsSync(join(sandbox.project, "new.txt")), false);
       }
       const { seal } = JSON.parse(readFileSync(join(sandbox.project, "r.json"), "utf8")).end;

@@ -165,7 +165,7 @@ for (const version of VERSIONS) {
       await rpc.close();
       const tui = await startTui({ version, sandbox, args: ["--continue"] });
       await tui.waitFor(
-        /I rest\.[^]*The hello is in 🔹 Plan\.\s+Your next message goes on with it, or \/workflow :resume\./,
+        /I rest\.[^]*The run of "The hello" has not ended\.\s+Your next message goes on with it, or \/workflow :resume\./,
       );
       await tui.close();
     });

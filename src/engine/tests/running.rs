@@ -293,7 +293,7 @@ fn a_session_that_begins_in_a_run_tells_once_how_it_goes_on() {
     };
     let mut session = Session::new(&[("flat", &["a", "b"])]);
     let _ = session.command("workflow", "flat x");
-    let waits = "The flat is in * a.\nYour next message goes on with it, or /workflow :resume.";
+    let waits = "The run of \"The flat\" has not ended.\nYour next message goes on with it, or /workflow :resume.";
     assert_eq!(told(&mut session, Ui::Terminal, Facts::default()), [waits]);
     assert_eq!(told(&mut session, Ui::Program, Facts::default()), [""; 0]);
     let at_work = Facts { at_work: true, ..Facts::default() };
