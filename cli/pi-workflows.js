@@ -98,6 +98,8 @@ const OPTIONS = {
   ),
   result: text("FILE", "writes the report with the end of the run, as JSON"),
   summary: text("FILE", "appends the report, as Markdown; say $GITHUB_STEP_SUMMARY"),
+  events: text("FILE", "appends the events of the run to a file, as JSON lines; - is standard output"),
+  "events-full": flag("the events have the task, summaries, outputs and command lines too"),
   detach: flag("goes on in the background; runs shows it"),
   watch: flag("shows them again every two seconds"),
   quiet: flag("shows nothing but why a run has not ended"),
@@ -178,7 +180,7 @@ const COMMANDS = {
     does: 'runs a workflow in a pi without its terminal interface, to its end. The last word is the task, whole: "run flow scope=src" has the task "scope=src". Before a text of others write --, or it may be an option. With --continue it goes on with a run that has not ended, by a message to its agent if there is one',
     takes: "[NAME] [INPUT=VALUE...] [TASK]",
     options:
-      "task-file input model budget continue session accept-rules more approve allow-commands result summary detach quiet pi",
+      "task-file input model budget continue session accept-rules more approve allow-commands result summary events events-full detach quiet pi",
     run: async (words, options) => ({ output: "", status: await runWorkflow(words, options) }),
   },
   compare: {

@@ -10,6 +10,7 @@
 //! | [`definition`] | the definition of a workflow, and its reading from files |
 //! | [`run`] | a workflow in progress: its state, its transitions, its stored form |
 //! | [`text`] | the texts for users and models |
+//! | [`watch`] | the events of a run for programs that watch it |
 //! | [`engine`] | events in, effects out |
 //! | [`protocol`] | names of entries, messages, the tool and the commands; below all that use them |
 //! | [`usage`] | the usage of a part of a run |
@@ -36,6 +37,8 @@ pub mod sorted;
 pub mod text;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod usage;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod watch;
 
 #[cfg(target_arch = "wasm32")]
 mod component;
@@ -53,3 +56,5 @@ mod sorted;
 mod text;
 #[cfg(target_arch = "wasm32")]
 mod usage;
+#[cfg(target_arch = "wasm32")]
+mod watch;

@@ -47,6 +47,9 @@ pub const GRAPH_TYPE: &str = "workflow:graph";
 /// Custom type of the entry that `/workflow :report` shows.
 pub const REPORT_TYPE: &str = "workflow:report";
 
+/// Key of the status that has the events of a run in RPC mode, and the word before them on standard error elsewhere.
+pub const EVENT_KEY: &str = "workflow:event";
+
 /// Name of the tool by which the agent moves the run.
 pub const STEP_TOOL_NAME: &str = "workflow_step";
 /// Name of the tool by which the agent proposes a workflow to the user.

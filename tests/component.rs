@@ -191,6 +191,7 @@ Use workflow_step with action='loop' to restart the current scope from the begin
         "register-text-flag workflow-budget: What a workflow may take beside its own budgets, such as cost=2,time=30m",
         "register-text-flag accept-workflow-rules: Go on with a run whose rules have changed, if they have this seal",
         "register-text-flag workflow-budget-more: What /workflow :resume adds to a budget that is used up, such as 1.00; \"unknown\" accepts unknown costs",
+        "register-text-flag workflow-events: Write the events of a workflow to standard error in print and JSON mode, as JSON lines; \"full\": with texts, in RPC mode too",
         "register-command workflow: Start a configured workflow. Usage: /workflow {name} {description}",
         "register-command cancel-workflow: Cancel the active workflow and jump to DONE. Bypasses the not-done reminder loop.",
         "register-message-renderer workflow:context",

@@ -17,6 +17,7 @@ use pi_workflows::text::{
     DEFAULT_ADVANCE_REMINDER, DEFAULT_BLOCK_REASON, DEFAULT_CANCELLED_MESSAGE, DEFAULT_COMPLETION_MESSAGE,
     DEFAULT_NOT_DONE_REMINDER, DEFAULT_STOP_MESSAGE, DefaultRole,
 };
+use pi_workflows::watch::{EVENTS, EXIT, EventField, EventKind, Given, HEAD, Sums};
 
 const REFERENCE: &str = "docs/reference";
 const DIAGNOSTICS: &str = "docs/reference/diagnostics.md";
@@ -103,6 +104,8 @@ fn tables_of_reference() -> Vec<(&'static str, String)> {
         ("check fields", linked(&CHECK_FIELDS, "gate[].")),
         ("variables of programs", variables_of_programs()),
         ("variables", variables()),
+        ("events", events()),
+        ("sums of events", sums()),
         ("default texts", default_texts()),
     ]
 }
@@ -206,6 +209,30 @@ fn value(field: &Field) -> String {
         Kind::Outputs(_) => "mapping of names to outputs, see below".into(),
         Kind::Dollars(most) => format!("number above 0, at most {most}"),
     }
+}
+
+fn events() -> String {
+    let field = |field: &EventField| {
+        let given = match field.given {
+            Given::Always => "",
+            Given::Maybe => " maybe",
+            Given::WithTexts => " with texts",
+        };
+        let json = if field.json.is_empty() { "JSON" } else { field.json };
+        format!("| | `{}` | {json}{given} | {} |\n", field.name, field.about)
+    };
+    let event = |event: &EventKind| {
+        let fields: String = event.fields.iter().map(field).collect();
+        format!("| `{}` | | | {} |\n{fields}", event.name, event.about.trim())
+    };
+    let events: String = EVENTS.iter().chain([&EXIT]).map(event).collect();
+    let head: String = HEAD.iter().map(field).collect();
+    format!("| event | field | value | meaning |\n| --- | --- | --- | --- |\n| each | | | |\n{head}{events}")
+}
+
+fn sums() -> String {
+    let rows: String = Sums::FIELDS.iter().map(|(name, about)| format!("| `{name}` | {about} |\n")).collect();
+    format!("| `usage` | meaning |\n| --- | --- |\n{rows}")
 }
 
 /// The only template that is not a field.

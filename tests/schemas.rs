@@ -10,6 +10,7 @@ use pi_workflows::definition::schema::{
     NOTIFY_FIELDS, Needed, SETTINGS_FIELDS,
 };
 use pi_workflows::definition::{Phase, WayBound, Workflow};
+use pi_workflows::watch::{EVENTS, EXIT, EventField, EventKind, Given, HEAD, Sums};
 use serde_json::{Map, Value, json};
 
 #[test]
@@ -43,6 +44,41 @@ fn the_schema_of_settings_is_up_to_date() {
     let mut schema = object(&SETTINGS_FIELDS);
     schema.insert("minProperties".into(), 1.into());
     is_up_to_date("settings.json", "The user's settings of pi-workflows (settings.yaml)", schema);
+}
+
+#[test]
+fn the_schema_of_events_is_up_to_date() {
+    let sums = Sums::FIELDS.iter().map(|(name, about)| {
+        let kind = if *name == "cost" { "number" } else { "integer" };
+        ((*name).to_owned(), json!({ "type": kind, "minimum": 0, "description": about }))
+    });
+    let names = Sums::FIELDS.map(|(name, _)| name);
+    let sums = json!({ "type": "object", "required": names, "properties": sums.collect::<Map<String, Value>>() });
+    let mut schema = Map::new();
+    schema.insert("definitions".into(), json!({ "usage": sums }));
+    schema.insert("oneOf".into(), EVENTS.iter().chain([&EXIT]).map(event).collect());
+    is_up_to_date("event.json", "A line of pi-workflows run --events", schema);
+}
+
+/// A line with this event. Later versions may have more fields.
+fn event(EventKind { name, about, fields }: &EventKind) -> Value {
+    let field = |field: &EventField| {
+        let kind = match field.json {
+            "" => json!({}),
+            "usage" => json!({ "$ref": "#/definitions/usage" }),
+            name => json!({ "type": name }),
+        };
+        let described = json!({ "description": field.about });
+        let value = if kind.get("$ref").is_some() { json!({ "allOf": [kind] }) } else { kind };
+        let both = [described, value].into_iter().flat_map(|of| of.as_object().cloned().unwrap());
+        (field.name.to_owned(), Value::Object(both.collect()))
+    };
+    let head = if *name == EXIT.name { &HEAD[..1] } else { HEAD };
+    let mut properties: Map<String, Value> = head.iter().chain(*fields).map(field).collect();
+    properties.insert("type".into(), json!({ "const": name }));
+    let required = head.iter().chain(*fields).filter(|field| field.given == Given::Always).map(|field| field.name);
+    let required: Vec<&str> = required.chain(["type"]).collect();
+    json!({ "type": "object", "description": about.trim(), "required": required, "properties": properties })
 }
 
 #[track_caller]

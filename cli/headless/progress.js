@@ -4,15 +4,22 @@ import { plainText } from "#sandbox";
 import { cell } from "../runs/columns.js";
 import { cost, counted, duration, tokensOf } from "../runs/figures.js";
 
-/** @typedef {import("../runs/find.js").Run} Run */
+/** @typedef {import("./events.js").RunEvent} RunEvent */
 
+const NOTHING = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: 0, unpriced: 0, unreported: 0 };
 const TOKENS = /** @type {const} */ (["input", "output", "cacheRead", "cacheWrite"]);
 
 export class Progress {
   #isQuiet;
   #isLive;
   #live = "";
-  #phase = "";
+  /** The entry that the run is at, and the sums of the run at a time. */
+  #title = "";
+  /** @type {import("./events.js").Sums | undefined} */
+  #usage;
+  #at = 0;
+  /** True if a group of lines is open, in the log of a job on GitHub. */
+  #hasGroup = false;
   /** Lines that wait for the end of a question. @type {string[] | undefined} */
   #held;
 
@@ -22,14 +29,36 @@ export class Progress {
     this.#isLive = !isQuiet && process.stderr.isTTY === true;
   }
 
-  /** Shows the position of a run. @param {Run} run */
-  run(run) {
-    const { phaseTitle } = run.state;
-    const place = cell(phaseTitle, 60);
-    if (this.#isLive) return this.#draw(`${place} · ${figures(run)}`);
-    if (run.outcome !== "running" || place === this.#phase) return;
-    this.#phase = place;
-    this.line(`${place} · ${figures(run)}`);
+  /** Shows the position of a run after an event. @param {RunEvent} event */
+  event({ type, title, usage }) {
+    [this.#usage, this.#at] = usage ? [usage, Date.now()] : [this.#usage, this.#at];
+    const isNew = type === "entry" && title !== this.#title;
+    if (isNew) this.#title = String(title);
+    if (this.#isLive) return this.tick(false);
+    if (!isNew || this.#isQuiet) return;
+    const line = this.#line(0);
+    if (process.env.GITHUB_ACTIONS !== "true") return this.line(line);
+    this.endGroup();
+    this.#hasGroup = true;
+    this.line(`::group::${line}`);
+  }
+
+  /** Draws the line that changes again. @param {boolean} isAtWork true if the agent has worked since the last event */
+  tick(isAtWork) {
+    if (this.#isLive && this.#usage) this.#draw(this.#line(isAtWork ? Date.now() - this.#at : 0));
+  }
+
+  /** Ends the lines of the entry at which the run was last. */
+  endGroup() {
+    if (this.#hasGroup) this.line("::endgroup::");
+    this.#hasGroup = false;
+  }
+
+  /** @param {number} since the time that the agent has worked since the sums, in milliseconds */
+  #line(since) {
+    const { turns = 0, workMs = 0, ...usage } = this.#usage ?? {};
+    const sums = { ...NOTHING, ...usage, workMs: workMs + since, models: { all: turns } };
+    return `${cell(this.#title, 60)} · ${figures({ usage: sums })}`;
   }
 
   /** Shows a line that stays. @param {string} text */

@@ -17,6 +17,7 @@ import { Failure, inWords, inputsIn, pairs, quoted, shortened } from "../words.j
 import { openWorkflows } from "../workflows.js";
 import { Agent, usedUp } from "./agent.js";
 import { Conversation } from "./conversation.js";
+import { EventFile, eventIn, eventOf } from "./events.js";
 import { outputTo } from "./output.js";
 import { Pi, earlyEnd, endProcess, onInterrupt, piCommand } from "./pi.js";
 import { Progress, figures } from "./progress.js";
@@ -38,7 +39,7 @@ const MODEL_PAUSE = "modelError";
 const LATE = 5000;
 /** The maximum delay of `setTimeout`, in milliseconds. */
 const MAX_TIMEOUT = 2 ** 31 - 1;
-/** The time between two readings of the session, in milliseconds. */
+/** The time after which the line that changes is drawn again, in milliseconds. */
 const REFRESH = 1000;
 
 /**
@@ -80,7 +81,12 @@ export async function runWorkflow(words, options) {
   const before = options.continue ? [] : runsIn(session);
   if (bounds && statSync(session, { throwIfNoEntry: false })?.size) throw new Failure("- takes a new session.");
   if (before.some(isOpen)) throw new Failure("The session has a run that has not ended: --continue goes on with it.");
+  if (options["events-full"] && options.events === undefined) throw new Failure("--events-full needs --events.");
+  if (options.events !== undefined && bounds) throw new Failure("- takes no --events.");
   if (options.detach) return detach(words, given.task, options, session);
+  const progress = new Progress(options.quiet === true);
+  const events =
+    options.events === undefined ? undefined : new EventFile(options.events, (problem) => progress.always(problem));
   mkdirSync(dirname(session), { recursive: true });
   await takeForProcess(session, "this session");
   let isOver = true;
@@ -91,15 +97,25 @@ export async function runWorkflow(words, options) {
     const headless = new Headless(
       session,
       (run) => !known.has(run.state.taskId),
-      options.quiet === true,
+      { progress, events },
       bounds === undefined,
       limits,
     );
     const args = await argumentsOf(session, bounds ? { ...options, budget: undefined } : options);
     const ended = await headless.run(options.pi, args, prompt);
     isOver = headless.newestRun()?.outcome !== "running";
-    return tellEnd(ended, headless, session, bounds && headless.agent, options, outputs);
+    const status = tellEnd(ended, headless, session, bounds && headless.agent, options, outputs);
+    const run = headless.newestRun()?.state.taskId;
+    events?.write({
+      time: Date.now(),
+      ...(run === undefined ? {} : { run }),
+      type: "exit",
+      status,
+      outcome: ended.outcome,
+    });
+    return status;
   } finally {
+    events?.close();
     if (isOver) forgetProcess(session);
     else noteProcess(session, { ended: Date.now() });
   }
@@ -116,6 +132,7 @@ export async function runWorkflow(words, options) {
  */
 function tellEnd(end, headless, session, agent, options, outputs) {
   const { progress } = headless;
+  progress.endGroup();
   const run = headless.newestRun();
   const took = run ?? agent;
   const ended = (options.quiet ? undefined : end.behind) ?? end.text;
@@ -194,13 +211,13 @@ class Headless {
   #seal;
   /** The error with which the model's last answer failed. */
   #modelError = "";
-  #readAt = 0;
   /** @type {Run | undefined} */
   #run;
   /** @type {NodeJS.Signals | undefined} */
   #interruptedBy;
   /** True if the agent has worked and come to rest. */
   #isAtRest = false;
+  #isAtWork = false;
   #hasWorkflow;
   #limits;
   /** The bound that an agent without a workflow has used up. @type {string | undefined} */
@@ -211,21 +228,23 @@ class Headless {
   #pi;
   agent = new Agent();
   progress;
+  #events;
 
   /**
    * @param {string} session
    * @param {(run: Run) => boolean} isMeant
-   * @param {boolean} isQuiet
+   * @param {{ progress: Progress, events?: EventFile }} shown what gets the events of the run
    * @param {boolean} hasWorkflow
    * @param {import("../../target/types/interfaces/pi-workflows-tools-workflows.js").Bounds} limits the bounds of
    *   `--budget`
    */
-  constructor(session, isMeant, isQuiet, hasWorkflow, limits) {
+  constructor(session, isMeant, { progress, events }, hasWorkflow, limits) {
     this.#hasWorkflow = hasWorkflow;
     this.#limits = limits;
     this.#session = session;
     this.#isMeant = isMeant;
-    this.progress = new Progress(isQuiet);
+    this.progress = progress;
+    this.#events = events;
   }
 
   /** The run, if it has begun. */
@@ -277,7 +296,7 @@ class Headless {
       asked.abort();
       pi.end();
     });
-    const refresh = setInterval(() => this.#refresh(true), REFRESH);
+    const refresh = setInterval(() => this.progress.tick(this.#isAtWork), REFRESH);
     // In a terminal the run waits for the user without a time limit.
     const { timeMs } = this.#limits;
     const endLate = () => {
@@ -306,14 +325,12 @@ class Headless {
 
   /** @param {PiRecord} record */
   #onRecord(record) {
-    if (record.type === "agent_start") {
-      this.#isAtRest = false;
-      this.#refresh(true);
-    }
-    if (record.type === "agent_end" || record.type === "agent_settled") this.#isAtRest = true;
+    const event = eventOf(record);
+    if (event) return this.#onEvent(event);
+    if (record.type === "agent_start") [this.#isAtRest, this.#isAtWork] = [false, true];
+    if (record.type === "agent_end" || record.type === "agent_settled")
+      [this.#isAtRest, this.#isAtWork] = [true, false];
     if (record.type === "turn_end") this.#modelError = String(record.message?.errorMessage ?? "");
-    if (record.type === "turn_end" || record.type === "tool_execution_end")
-      this.#refresh(record.toolName === "workflow_step");
     // After an answer without tool calls the agent comes to rest.
     if (record.type === "turn_end" && record.toolResults?.length > 0) this.#bound();
     if (record.type === "extension_ui_request" && record.method === "notify")
@@ -327,21 +344,16 @@ class Headless {
     if (this.#usedUp !== undefined) this.#pi?.end();
   }
 
-  /** Shows the position of the run. @param {boolean} isLate true to read it even shortly after a reading */
-  #refresh(isLate) {
-    const now = Date.now();
-    if (!isLate && now - this.#readAt < REFRESH) return;
-    this.#readAt = now;
-    try {
-      const run = this.newestRun();
-      if (run) this.progress.run(run);
-    } catch {
-      // The end of the run reports an error in its session.
-    }
+  /** @param {import("./events.js").RunEvent} event */
+  #onEvent(event) {
+    this.#events?.write(event);
+    this.progress.event(event);
   }
 
   /** @param {string} text */
   #onError(text) {
+    const event = eventIn(text);
+    if (event) return this.#onEvent(event);
     const line = plainText(text).trim();
     if (line === "") return;
     this.#seal = ACCEPTS_RULES.exec(line)?.[1] ?? this.#seal;
@@ -513,6 +525,7 @@ function promptOfAgent({ task = "", words }, { input = [], continue: goesOn, det
 /** The arguments of pi. @param {string} session @param {import("../pi-workflows.js").Options} options */
 async function argumentsOf(session, options) {
   const { model, budget, approve, "allow-commands": allowCommands, "accept-rules": acceptRules, more } = options;
+  const events = options["events-full"] ? "full" : "on";
   const extension = (await isLoadedByPi(agentDir())) ? [] : ["-e", packageFolder()];
   return [
     "--session",
@@ -520,6 +533,7 @@ async function argumentsOf(session, options) {
     ...extension,
     ...(model === undefined ? [] : ["--model", model]),
     ...(approve ? ["--approve"] : []),
+    `--workflow-events=${events}`,
     ...(budget === undefined ? [] : [`--workflow-budget=${budget}`]),
     ...(acceptRules === undefined ? [] : [`--accept-workflow-rules=${acceptRules}`]),
     ...(more === undefined ? [] : [`--workflow-budget-more=${more}`]),

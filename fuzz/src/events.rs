@@ -2,7 +2,7 @@
 
 use pi_workflows::definition::{Library, Permission, permission};
 use pi_workflows::engine::{
-    Answer, CommandEnd, Context, Effect, Engine, Event, Facts, Output, Ran, Reply, Request, Stop, Ui,
+    Answer, CommandEnd, Context, Effect, Engine, Event, Facts, Output, Ran, Reply, Request, Stop, Ui, Watching,
 };
 use pi_workflows::protocol::STATE_ENTRY_TYPE;
 use pi_workflows::run::{Active, Changed, Mark, Outline, Pick, ProjectState, RunState, restore};
@@ -382,6 +382,7 @@ impl Play {
             accept_rules: None,
             more: None,
             at_work: flag(32),
+            watching: if flag(4) { Watching::Texts } else { Watching::Names },
             restarted: flag(16),
             same_session: flag(64),
             panel: flag(4),

@@ -12,7 +12,9 @@ use crate::engine::{
     ChildEnd, ChildReport, ChildStart, Effect, Event, Host, Level, Output, OutsideNotification, PROPOSE_TOOL_LABEL,
     Reply, RunningCall, Summary, other_tools, propose_parameters,
 };
-use crate::protocol::{CONTEXT_MESSAGE_TYPE, FRESH_TYPE, MOVED_MESSAGE_TYPE, PROPOSE_TOOL_NAME, STATE_ENTRY_TYPE};
+use crate::protocol::{
+    CONTEXT_MESSAGE_TYPE, EVENT_KEY, FRESH_TYPE, MOVED_MESSAGE_TYPE, PROPOSE_TOOL_NAME, STATE_ENTRY_TYPE,
+};
 use crate::run::RunDir;
 use crate::text::TerminalSize;
 use crate::usage::Usage;
@@ -177,6 +179,10 @@ fn perform_one(effect: Effect, results: &mut Results) -> Result<(), types::Error
         Effect::SetExitCode(code) => context::set_exit_code(code),
         Effect::SetSessionName(name) => api::set_session_name(&name),
         Effect::SetStatus(text) => ui::set_status(STATUS_KEY, text.as_deref()),
+        Effect::TellWatcher(line) => match context::has_ui()? {
+            true => ui::set_status(EVENT_KEY, Some(&line)),
+            false => ui::notify(&format!("{EVENT_KEY} {line}"), ui::Level::Info),
+        },
         Effect::SetPanel(lines) => ui::set_widget(PANEL_KEY, lines.as_deref(), ui::Placement::AboveEditor),
         Effect::SetCountdown(line) => {
             let lines = line.map(|line| vec![line]);

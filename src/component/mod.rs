@@ -12,8 +12,10 @@ use std::collections::VecDeque;
 
 use serde_json::Value;
 
-use crate::engine::{ACCEPT_RULES_FLAG, ALLOW_COMMANDS_FLAG, BUDGET_FLAG, COMMANDS, Command, MORE_FLAG, STEP_TOOL};
-use crate::engine::{Context, EndedCall, Engine, Event, Facts, Output, Reply, Stop, Ui, prepared};
+use crate::engine::{
+    ACCEPT_RULES_FLAG, ALLOW_COMMANDS_FLAG, BUDGET_FLAG, COMMANDS, Command, EVENTS_FLAG, MORE_FLAG, STEP_TOOL,
+};
+use crate::engine::{Context, EndedCall, Engine, Event, Facts, Output, Reply, Stop, Ui, Watching, prepared};
 use crate::protocol::{
     APPROVAL_TYPE, CHECK_TYPE, COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE, FRESH_TYPE, GRAPH_TYPE,
     LIMITS_TYPE, MOVED_MESSAGE_TYPE, PANEL_ENTRY_TYPE, PANEL_FIELD, PROPOSE_TOOL_NAME, REMINDER_MESSAGE_TYPE,
@@ -103,7 +105,7 @@ impl Guest for Component {
             name: ALLOW_COMMANDS_FLAG.name.into(),
             description: ALLOW_COMMANDS_FLAG.description.into(),
         });
-        for flag in [BUDGET_FLAG, ACCEPT_RULES_FLAG, MORE_FLAG] {
+        for flag in [BUDGET_FLAG, ACCEPT_RULES_FLAG, MORE_FLAG, EVENTS_FLAG] {
             api::register_text_flag(&api::Flag { name: flag.name.into(), description: flag.description.into() });
         }
         for command in &COMMANDS {
@@ -268,6 +270,7 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
                 mark,
                 // pi moves in the tree only while the agent is at rest; pi 0.87.1 counts the move itself as work.
                 at_work: !matches!(event, guest::Event::SessionTree) && unless_gone(context::is_idle())? == Some(false),
+                watching: watching()?,
                 restarted: matches!(event, guest::Event::Restarted),
                 same_session: matches!(event, guest::Event::SessionTree),
             };
@@ -366,6 +369,16 @@ fn ui() -> Result<Ui, Gone> {
         Ui::Terminal
     } else {
         Ui::Program
+    })
+}
+
+/// The events that a watching program gets: in RPC mode all of them, without a user interface those that the command
+/// line asks for.
+fn watching() -> Result<Watching, Gone> {
+    Ok(match (UI.get(), known(api::get_text_flag(EVENTS_FLAG.name))?.as_deref()) {
+        (Ui::Terminal, _) | (Ui::None, None) => Watching::Off,
+        (Ui::Program | Ui::None, Some("full")) => Watching::Texts,
+        (Ui::Program | Ui::None, _) => Watching::Names,
     })
 }
 

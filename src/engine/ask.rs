@@ -64,6 +64,19 @@ impl Then {
     fn is_of_gate(&self) -> bool {
         matches!(self, Self::Gate(..) | Self::Entry(..))
     }
+
+    /// The occasion of a question, as events name it.
+    fn about(&self) -> &'static str {
+        match self {
+            Self::Gate(..) => "gate",
+            Self::Entry(..) | Self::Status => "entry",
+            Self::Start(_) | Self::Proposal(_) => "start",
+            Self::New(_) => "workflow",
+            Self::Cancel { .. } => "cancel",
+            Self::AcceptRules { .. } => "rules",
+            Self::GiveMore { .. } | Self::ConfirmMore { .. } => "budget",
+        }
+    }
 }
 
 impl Pending {
@@ -103,6 +116,12 @@ impl Pending {
     pub fn is_dialog_of_call(&self, ticket: u64) -> bool {
         let request = self.requests.get(&ticket);
         request.is_some_and(|request| request.is_for_user && request.waiter != Waiter::User)
+    }
+
+    /// The occasion of the user's dialog with this ticket, if the user has one.
+    pub fn dialog_about(&self, ticket: u64) -> Option<&'static str> {
+        let request = self.requests.get(&ticket).filter(|request| request.is_for_user)?;
+        Some(request.then.about())
     }
 
     /// Returns true if a gate is being checked. A withdrawn gate counts until its answer comes.

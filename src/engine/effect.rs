@@ -97,6 +97,8 @@ pub enum Effect {
     SetBlocked(Option<String>),
     /// Tells the user something outside of pi.
     NotifyOutside(OutsideNotification),
+    /// Gives a line to the program that watches the run.
+    TellWatcher(String),
     /// Withdraws a notification that the host still holds back.
     WithdrawNotification(Occasion),
 }

@@ -201,10 +201,24 @@ pub struct Facts {
     pub mark: Mark,
     /// The agent is at work: the component may be restarted in the middle of its run.
     pub at_work: bool,
+    /// The program that watches the run.
+    pub watching: Watching,
     /// An earlier instance of the component has trapped.
     pub restarted: bool,
     /// The session is the same as before: the user has gone to another place in its tree.
     pub same_session: bool,
+}
+
+/// The events of a run that a watching program gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Watching {
+    /// No program watches.
+    #[default]
+    Off,
+    /// All events, without texts of the user, of models and of commands.
+    Names,
+    /// All events, with their texts.
+    Texts,
 }
 
 /// The end of a command.

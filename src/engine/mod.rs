@@ -44,6 +44,7 @@ mod state;
 mod step_tool;
 mod tools;
 mod users_messages;
+mod watching;
 
 use crate::definition::Stale;
 
@@ -56,12 +57,14 @@ use state::{Turn, Waiter};
 
 pub use arguments::prepared;
 pub use budget::bound;
-pub use commands::{ACCEPT_RULES_FLAG, ALLOW_COMMANDS_FLAG, BUDGET_FLAG, COMMANDS, Command, Completion, MORE_FLAG};
+pub use commands::{
+    ACCEPT_RULES_FLAG, ALLOW_COMMANDS_FLAG, BUDGET_FLAG, COMMANDS, Command, Completion, EVENTS_FLAG, MORE_FLAG,
+};
 pub use context::{Context, Ui};
 pub use effect::{
     ChildStart, Effect, Level, Output, OutputFile, OutsideNotification, Reply, Request, Summary, ToolResult,
 };
-pub use event::{Answer, ChildEnd, ChildReport, CommandEnd, EndedCall, Event, Facts, Ran, Stop};
+pub use event::{Answer, ChildEnd, ChildReport, CommandEnd, EndedCall, Event, Facts, Ran, Stop, Watching};
 pub use host::Host;
 pub use may::{May, may};
 pub use proposals::{PROPOSE_TOOL_LABEL, propose_parameters};
@@ -89,6 +92,7 @@ impl Engine {
         if let Event::Answer { ticket, .. } = event {
             self.meter.end_dialog(ticket, cx.unix_ms);
         }
+        let noted = self.note_for_watcher(&event, &mut cx);
         let reply = self.react(event, &mut cx);
         if begins_turn {
             self.turn = Turn::default();
@@ -107,6 +111,7 @@ impl Engine {
         self.tell_hold(&mut cx);
         cx.gone = cx.gone || self.proposals.follow(&self.run, &mut cx).is_err();
         mark_prompts(&self.run, &mut cx);
+        self.tell_watcher(noted, &reply, &mut cx);
         cx.gone = cx.gone || self.attention.update(&self.run, &self.agent, &self.pending, &mut cx).is_err();
         if cx.gone {
             return Output { effects: Vec::new(), reply: reply.restriction() };

@@ -40,6 +40,7 @@ impl Engine {
             panel,
             mark,
             at_work,
+            watching,
             restarted,
             same_session,
         } = facts;
@@ -48,6 +49,7 @@ impl Engine {
         self.session.allowed_commands.extend(allowed);
         (self.session.accept_rules, self.session.more) = (accept_rules, more);
         self.session.read_bound(budget.as_deref(), cx);
+        self.watch.begin_session(watching);
         self.display.begin_session(panel, cx);
         self.agent.begin_session(at_work);
         self.limits.begin_session(same_session, cx)?;
@@ -58,6 +60,9 @@ impl Engine {
         }
         self.restore_run(stored, mark, cx);
         self.proposals.begin_session(&self.run, cx)?;
+        if let Some(state) = self.run.running() {
+            self.watch.follow(state, self.run.library(), true, cx);
+        }
         if !self.run.agent_of().takes_options {
             // The options are for the run that the branch is part of.
             (self.session.accept_rules, self.session.more) = (None, None);

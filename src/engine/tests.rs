@@ -1076,6 +1076,7 @@ mod tool_schema;
 mod tools;
 mod untrusted;
 mod values_in_rules;
+mod watching;
 mod ways;
 
 #[test]

@@ -404,26 +404,31 @@ impl<'a> Report<'a> {
     }
 }
 
-impl PhaseReport<'_> {
-    /// Returns the name of the phase with the keys of the nested workflows around it: `tests > Unit`.
-    pub fn place(&self) -> String {
-        let mut title = String::new();
-        if self.name != self.key {
-            let path = PhasePath::parse(self.key);
-            let scopes = path.iter().flat_map(|path| path.iter().skip(1));
-            for scope in scopes {
-                // Phases of a group are phases of its file.
-                if !is_group_key(&scope.workflow_key) {
-                    title.push_str(&scope.workflow_key);
-                    title.push_str(" > ");
-                }
-                if let Some(item) = scope.item {
-                    title.push_str(&format!("[{}] ", item + 1));
-                }
+/// Returns the name of the phase of this key with the keys of the nested workflows around it: `tests > Unit`.
+pub fn place_of_phase(key: &str, name: &str) -> String {
+    let mut title = String::new();
+    if name != key {
+        let path = PhasePath::parse(key);
+        let scopes = path.iter().flat_map(|path| path.iter().skip(1));
+        for scope in scopes {
+            // Phases of a group are phases of its file.
+            if !is_group_key(&scope.workflow_key) {
+                title.push_str(&scope.workflow_key);
+                title.push_str(" > ");
+            }
+            if let Some(item) = scope.item {
+                title.push_str(&format!("[{}] ", item + 1));
             }
         }
-        title.push_str(self.name);
-        title
+    }
+    title.push_str(name);
+    title
+}
+
+impl PhaseReport<'_> {
+    /// Returns its [`place_of_phase`].
+    pub fn place(&self) -> String {
+        place_of_phase(self.key, self.name)
     }
 
     /// Returns the place of the phase for Markdown.

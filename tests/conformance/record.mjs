@@ -55,7 +55,10 @@ export const BLOCKS = {
    * that a run waits.
    */
   status: ({ ui }) => {
-    const lines = ui.filter(({ method }) => method === "setStatus").map(({ statusText }) => statusText);
+    // The events of the run have a status of their own.
+    const isLine = (/** @type {any} */ { method, statusKey }) =>
+      method === "setStatus" && statusKey !== "workflow:event";
+    const lines = ui.filter(isLine).map(({ statusText }) => statusText);
     const shown = lines.filter((line) => line !== undefined && !/^⏸.*waits for you/.test(line));
     return shown.filter((line, index) => line !== shown[index - 1]);
   },

@@ -19,6 +19,8 @@ pub struct UsageMeter {
     /// A state of this event already has the usage since the newest state entry: the entries of an event are appended
     /// only after the event.
     is_counted: bool,
+    /// The rule by which a tool call was refused in this event.
+    newest_refusal: Option<Rule>,
 }
 
 #[derive(Debug)]
@@ -31,6 +33,7 @@ struct Dialog {
 impl UsageMeter {
     pub fn begin_event(&mut self) {
         self.is_counted = false;
+        self.newest_refusal = None;
     }
 
     /// The session moved: the noted usage belongs to the branch that was left.
@@ -46,6 +49,12 @@ impl UsageMeter {
     /// Counts a refused tool call.
     pub fn refused(&mut self, rule: Rule) {
         self.noted.refused(rule);
+        self.newest_refusal = Some(rule);
+    }
+
+    /// The name of the rule by which a tool call was refused in this event.
+    pub fn newest_refusal(&self) -> Option<&'static str> {
+        self.newest_refusal.map(Rule::name)
     }
 
     /// Counts an attempt to pass a gate.

@@ -67,6 +67,12 @@ pub const MORE_FLAG: Command = Command {
     description: "What /workflow :resume adds to a budget that is used up, such as 1.00; \"unknown\" accepts unknown costs",
 };
 
+/// The flag by which the events of the run are written to standard error in print and JSON mode, and have their texts.
+pub const EVENTS_FLAG: Command = Command {
+    name: "workflow-events",
+    description: "Write the events of a workflow to standard error in print and JSON mode, as JSON lines; \"full\": with texts, in RPC mode too",
+};
+
 impl Engine {
     /// Runs a command.
     pub(super) fn command(&mut self, name: &str, arguments: &str, cx: &mut Cx) -> Result<Reply, Stale> {

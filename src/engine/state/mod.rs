@@ -31,6 +31,7 @@ use super::models::state::ModelKeeper;
 use super::proposals::state::Proposals;
 use super::repetition::state::Repetition;
 use super::tools;
+use super::watching::state::Watch;
 
 pub(super) use agent::{Agent, Origin, Turn};
 pub(super) use agent_of::AgentOf;
@@ -56,6 +57,7 @@ pub struct Engine {
     pub(super) limits: Limits,
     pub(super) attention: Attention,
     pub(super) display: Display,
+    pub(super) watch: Watch,
 }
 
 impl Engine {
@@ -116,6 +118,7 @@ impl Engine {
         if self.run.running().is_some() && !new.is_running() {
             self.agent.run_ended(AgentOf::run(&new));
         }
+        self.watch.follow(&new, self.run.library(), false, cx);
         self.run.set_stored(new);
         cx.update_status();
     }

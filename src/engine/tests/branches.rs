@@ -19,6 +19,8 @@ pub(super) struct Family {
     shown: String,
     /// The reply to the call that waits for the children.
     reply: Reply,
+    /// The events that a watching program was told.
+    pub told: Vec<Value>,
 }
 
 pub(super) const GROUP: &str = "
@@ -49,7 +51,9 @@ impl Family {
             aborted: Vec::new(),
             shown: String::new(),
             reply: Reply::None,
+            told: Vec::new(),
         };
+        family.parent.engine.watch.begin_session(Watching::Names);
         let output = family.parent.command("workflow", "w the task");
         assert_eq!(output.reply, Reply::Settle, "{output:?}");
         family.hand_over();
@@ -70,6 +74,7 @@ impl Family {
                 Effect::StartChild(start) => self.start(*start),
                 Effect::AbortChild { key } => self.aborted.push(key),
                 Effect::ShowChildren(text) => self.shown = text,
+                Effect::TellWatcher(line) => self.told.push(serde_json::from_str(&line).unwrap()),
                 _ => {}
             }
         }
@@ -98,7 +103,7 @@ impl Family {
         keys.clone().find(of).unwrap_or_else(|| panic!("{name} does not work: {keys:?}")).clone()
     }
 
-    fn child(&mut self, name: &str) -> &mut Session {
+    pub fn child(&mut self, name: &str) -> &mut Session {
         let key = self.key(name);
         self.children.get_mut(&key).unwrap()
     }
@@ -126,7 +131,7 @@ impl Family {
         }
     }
 
-    fn end(&mut self, name: &str, ended: ChildEnd) {
+    pub fn end(&mut self, name: &str, ended: ChildEnd) {
         let report = self.report(name, 0.5);
         self.children.remove(&report.key);
         let output = self.parent.on(Event::Child { report, ended: Some(ended) });

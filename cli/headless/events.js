@@ -1,0 +1,59 @@
+// The events of a run: how pi hands them over, and the file or the standard output that gets them.
+import { closeSync } from "node:fs";
+
+import { parsed } from "../runs/sessions.js";
+import { inWords, visible } from "../words.js";
+import { openForLines, writeAll } from "./output.js";
+
+/** @typedef {import("./pi.js").PiRecord} PiRecord */
+
+/** The sums of a run, as `schemas/event.json` has them. @typedef {Record<"turns" | "input" | "output" | "cacheRead" | "cacheWrite" | "cost" | "unpriced" | "unreported" | "workMs", number>} Sums */
+/** An event, as `schemas/event.json` has it. @typedef {Record<string, any> & { type: string, usage?: Sums }} RunEvent */
+
+/** The key of an event in RPC mode, and the word before it on standard error in JSON mode. */
+const EVENT = "workflow:event";
+
+/** Returns the event in a record of RPC mode, if it is one. @param {PiRecord} record @returns {RunEvent | undefined} */
+export function eventOf({ type, method, statusKey, statusText }) {
+  const isEvent = type === "extension_ui_request" && method === "setStatus" && statusKey === EVENT;
+  return isEvent ? parsed(String(statusText ?? "")) : undefined;
+}
+
+/** Returns the event in a line of standard error, if it is one. @param {string} line @returns {RunEvent | undefined} */
+export function eventIn(line) {
+  return line.startsWith(`${EVENT} `) ? parsed(line.slice(EVENT.length + 1)) : undefined;
+}
+
+/** The lines of a run's events. After the first failure nothing is written any more. */
+export class EventFile {
+  /** @type {number | undefined} */
+  #descriptor;
+  #tell;
+
+  /**
+   * @param {string} file `-` for standard output
+   * @param {(problem: string) => void} tell is told of the first failure
+   */
+  constructor(file, tell) {
+    this.#tell = tell;
+    // Standard output does not wait for its reader.
+    this.#descriptor = file === "-" ? /** @type {{ fd: number }} */ (process.stdout).fd : openForLines(file);
+  }
+
+  /** @param {RunEvent} event */
+  write(event) {
+    if (this.#descriptor === undefined) return;
+    try {
+      writeAll(this.#descriptor, `${visible(JSON.stringify(event), true)}\n`);
+    } catch (error) {
+      this.close();
+      this.#tell(`The events cannot be written: ${inWords(error)}`);
+    }
+  }
+
+  close() {
+    const descriptor = this.#descriptor;
+    this.#descriptor = undefined;
+    if (descriptor !== undefined && descriptor > 2) closeSync(descriptor);
+  }
+}

@@ -1,0 +1,216 @@
+//! The events of a run for a watching program.
+
+use super::branches::{Family, GROUP};
+use super::*;
+use crate::usage::Usage;
+use crate::watch::{EVENTS, Given, HEAD, Sums};
+
+/// The events in these effects. Each must be in the table, with its fields.
+fn events(effects: &[Effect]) -> Vec<Value> {
+    let lines = effects.iter().filter_map(|effect| match effect {
+        Effect::TellWatcher(line) => Some(serde_json::from_str::<Value>(line).unwrap()),
+        _ => None,
+    });
+    lines.inspect(is_in_table).collect()
+}
+
+#[track_caller]
+fn is_in_table(line: &Value) {
+    let kind = EVENTS.iter().find(|kind| kind.name == line["type"]).unwrap();
+    let fields = || HEAD.iter().chain(kind.fields);
+    let known = fields().map(|field| (field.name, field.json)).chain([("type", "string")]).collect::<Vec<_>>();
+    for (name, value) in line.as_object().unwrap() {
+        let (_, json) = known.iter().find(|(known, _)| known == name).unwrap_or_else(|| panic!("{name}: {line}"));
+        let fits = match *json {
+            "string" => value.is_string(),
+            "boolean" => value.is_boolean(),
+            "integer" => value.is_u64(),
+            "usage" => value.as_object().unwrap().keys().eq(Sums::FIELDS.map(|(name, _)| name)),
+            _ => true,
+        };
+        assert!(fits, "{name}: {line}");
+    }
+    for field in fields().filter(|field| field.given == Given::Always) {
+        assert!(line.get(field.name).is_some(), "{}: {line}", field.name);
+    }
+}
+
+/// An event in brief: its type, and these fields of it.
+fn brief(event: &Value) -> String {
+    let words = ["state", "passed", "from", "left", "outcome", "tool", "rule", "about", "reason", "bound", "how"];
+    let fields = words.iter().filter_map(|name| event.get(*name));
+    let fields = fields.map(|value| value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned));
+    let kind = event["type"].as_str().unwrap().to_owned();
+    std::iter::once(kind).chain(fields).collect::<Vec<_>>().join(" ")
+}
+
+fn briefs(effects: &[Effect]) -> Vec<String> {
+    events(effects).iter().map(brief).collect()
+}
+
+fn ran(status: u32) -> Answer {
+    let (output, standard_output) = ("SECRET tail".to_owned(), Some(String::new()));
+    Answer::Ran(Ran { end: CommandEnd::Exited(status), duration_ms: 7, output, standard_output, output_file: None })
+}
+
+/// A session with a gate, a command and a question, whose events are watched.
+fn watched(watching: Watching) -> Session {
+    let mut session = Session::new(&[("w", &["a", "b"])]);
+    let yaml = "name: W\ncommandName: w\ninitialMessage: Go\ninputs: { of: { type: text } }\nphases:\n  - a.md\n  - { run: 'echo SECRET', id: lint, outcomes: { ok: next, failed: a } }\n  - { ask: 'SECRET?', id: ok, outcomes: { go: next, no: stop } }\n  - b.md\n";
+    session.files.global.insert("w/workflow.yaml".into(), yaml.into());
+    let a = session.files.global.get_mut("w/a.md").unwrap();
+    let fields = "emoji: '*'\nwrite: []\ngate: [{run: make SECRET}]\noutputs: {x: {type: text}}\nbudget: {turns: 5}\n";
+    *a = a.replacen("emoji: '*'\n", fields, 1);
+    let facts = Facts { watching, project: "/p".into(), ..Facts::default() };
+    let _ = session.on(Event::Session { stored: None, in_view: None, facts });
+    session
+}
+
+/// The whole course of a run: each gate, command and answer fails once.
+fn course(session: &mut Session) -> Vec<Effect> {
+    let mut all = session.command("workflow", "w of=SECRET SECRET task").effects;
+    all.extend(session.on(Event::AgentStart).effects);
+    all.extend(session.on(Event::ToolCall { name: "edit", carries_calls: false }).effects);
+    let input = r#"{"action":"next","summary":"SECRET summary","outputs":{"x":"SECRET output"}}"#;
+    for answers in [&[ran(1)][..], &[ran(0), ran(1)], &[ran(0), ran(0), Answer::Selected(1)]] {
+        all.extend(session.on(Event::TurnEnd { queued: false, calls: &[] }).effects);
+        let mut output = session.on(Event::Step { input, nested: false });
+        all.append(&mut output.effects);
+        for answer in answers {
+            let Reply::Ask { ticket, .. } = output.reply else { panic!("{output:?}") };
+            output = session.on(Event::Answer { ticket, answer: answer.clone() });
+            all.append(&mut output.effects);
+        }
+    }
+    all.extend(session.on(Event::Step { input: r#"{"action":"next","summary":"SECRET"}"#, nested: false }).effects);
+    all.extend(session.on(Event::AgentEnd { stop: Stop::Completed }).effects);
+    all.extend(session.on(Event::AgentSettled).effects);
+    all
+}
+
+#[test]
+fn the_course_of_a_run_is_told() {
+    let effects = course(&mut watched(Watching::Names));
+    assert_eq!(
+        briefs(&effects),
+        [
+            "started",
+            "entry",
+            "refused edit write",
+            "turn",
+            "gate false",
+            "turn",
+            "gate true",
+            "entry w:0 done",
+            "step false",
+            "entry w:1 done failed",
+            "turn",
+            "gate true",
+            "entry w:0 done",
+            "step true",
+            "entry w:1 done ok",
+            "question asked entry",
+            "question over entry",
+            "entry w:2 done go",
+            "ended w:3 done done",
+        ]
+    );
+    let events = events(&effects);
+    let entry = events.iter().rfind(|event| event["type"] == "entry").unwrap();
+    assert_eq!(
+        [&entry["time"], &entry["run"], &entry["entry"], &entry["title"], &entry["work"], &entry["visit"]],
+        [&json!(NOW), &json!(TASK_ID), &json!("w:3"), &json!("b"), &json!("agent"), &json!(1)]
+    );
+}
+
+#[test]
+fn texts_are_told_only_to_a_program_that_wants_them() {
+    for (watching, is_told) in [(Watching::Names, false), (Watching::Texts, true)] {
+        let all = events(&course(&mut watched(watching)));
+        let of =
+            |kind: &str| all.iter().filter(|event| event["type"] == kind).map(ToString::to_string).collect::<String>();
+        for kind in ["started", "refused", "gate", "step", "question", "entry", "ended"] {
+            assert!(!of(kind).is_empty(), "{kind}");
+            let has_texts = of(kind).contains("SECRET") || kind == "refused" && of(kind).contains("why");
+            assert_eq!(has_texts, is_told, "{kind}: {}", of(kind));
+        }
+    }
+    assert_eq!(events(&course(&mut watched(Watching::Off))), [Value::Null; 0]);
+}
+
+#[test]
+fn pauses_budgets_and_other_ends_are_told() {
+    let mut session = watched(Watching::Names);
+    let _ = session.command("workflow", "w of=x the task");
+    let _ = session.on(Event::AgentStart);
+    *session.files.usage.borrow_mut() = Usage { turns: 4, cost: 0.5, ..Usage::default() };
+    let near = session.on(Event::TurnEnd { queued: false, calls: &[call()] }).effects;
+    assert_eq!(briefs(&near), ["budget near", "turn"]);
+    assert_eq!(events(&near)[1]["usage"]["turns"], 4);
+    *session.files.usage.borrow_mut() = Usage { turns: 1, ..Usage::default() };
+    let over = session.on(Event::TurnEnd { queued: false, calls: &[call()] }).effects;
+    assert_eq!(briefs(&over), ["turn", "budget usedUp", "paused budget"]);
+    assert_eq!([&events(&over)[1]["spent"], &events(&over)[1]["limit"]], [&json!(5), &json!(5)]);
+    assert_eq!(
+        briefs(&session.resume("5").effects),
+        ["question asked budget", "question over budget", "budget more", "resumed"]
+    );
+    assert_eq!(briefs(&session.command("workflow", ":pause").effects), ["paused person"]);
+    // Another process takes the run up.
+    let facts = Facts { watching: Watching::Names, project: "/p".into(), ..Facts::default() };
+    let stored = session.run.clone();
+    let phase = session.files.global.get_mut("w/a.md").unwrap();
+    *phase = phase.replacen("write: []", "write: [./]", 1);
+    let again = session.on(Event::Session { stored, in_view: None, facts });
+    assert_eq!(briefs(&again.effects), ["started", "entry", "paused rulesChanged"]);
+    assert_eq!(events(&again.effects)[0]["continued"], true);
+    assert_eq!(briefs(&session.resume("").effects), ["question asked rules", "question over rules", "resumed"]);
+    assert_eq!(briefs(&session.command("workflow", ":cancel").effects), ["ended w:0 done cancelled"]);
+}
+
+fn call() -> EndedCall {
+    EndedCall { name: "bash".into(), hash: 1, refused: false, duration_ms: 1, cut_off: false }
+}
+
+#[test]
+fn a_bound_and_a_run_in_the_place_of_another_are_told() {
+    let mut session = watched(Watching::Names);
+    let _ = session.command("workflow", "w of=x the task");
+    let mut all = Vec::new();
+    for hash in [1; 30] {
+        let _ = session.on(Event::AgentStart);
+        let calls = [EndedCall { hash, ..call() }];
+        all = session.on(Event::TurnEnd { queued: false, calls: &calls }).effects;
+        if briefs(&all).len() > 1 {
+            break;
+        }
+    }
+    assert_eq!(briefs(&all), ["turn", "limit repeats", "paused repeats"]);
+    let Reply::Ask { ticket, .. } = session.command("workflow", "w of=y another").reply else { panic!() };
+    session.now += 1;
+    let other = session.on(Event::Answer { ticket, answer: Answer::Confirmed(true) }).effects;
+    assert_eq!(briefs(&other), ["question over start", "ended replaced", "started", "entry"]);
+}
+
+#[test]
+fn branches_are_told_by_the_run_that_contains_them() {
+    let mut family = Family::new(GROUP);
+    family.finish("tests", "clean");
+    let _ = family.child("bugs").on(Event::Step { input: r#"{"action":"next","outcome":"gone"}"#, nested: false });
+    family.progress("bugs", 0.5);
+    family.end("bugs", ChildEnd::Settled);
+    let told = family.told.iter().inspect(|event| is_in_table(event)).map(brief).collect::<Vec<_>>();
+    assert_eq!(
+        told,
+        [
+            "entry w:0 done",
+            "branch started",
+            "branch started",
+            "branch done clean",
+            "branch started",
+            "branch works",
+            "branch failed"
+        ]
+    );
+    assert_eq!(family.told[6]["usage"]["turns"], 2);
+}

@@ -1,0 +1,92 @@
+//! The events of a run for a program that watches it; see [`crate::watch`].
+//!
+//! States are compared where they are stored, and a pause at the end of each event: a run whose rules do not hold is
+//! paused without a new state.
+
+pub(super) mod state;
+
+use crate::run::RunState;
+use crate::watch::{RunEvent, paused, text};
+
+use super::context::Cx;
+use super::effect::{Reply, Request};
+use super::event::Event;
+use super::state::{Engine, Run};
+use state::Watch;
+
+/// An event of pi that a watching program is told of.
+pub(super) enum Noted {
+    Nothing,
+    /// A turn has ended, with this number of calls and of refused calls.
+    Turn(u32, u32),
+    /// This tool is called.
+    Call(String),
+}
+
+impl Engine {
+    /// Tells the watching program of the answer to a dialog, before the event is handled; returns the part of the event
+    /// of which it is told afterwards.
+    pub(super) fn note_for_watcher(&self, event: &Event, cx: &mut Cx) -> Noted {
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        match event {
+            Event::TurnEnd { calls, .. } => {
+                let refused = calls.iter().filter(|call| call.refused).count();
+                return Noted::Turn(count(calls.len()), count(refused));
+            }
+            Event::ToolCall { name, .. } => return Noted::Call((*name).to_owned()),
+            Event::Answer { ticket, .. } => {
+                let about = self.pending.dialog_about(*ticket).filter(|_| cx.ui.exists());
+                if let Some((about, state)) = about.zip(watched(&self.run, &self.watch)) {
+                    let question = RunEvent::Question { state: "over", about, title: None, options: None };
+                    self.watch.tell(question, state, cx);
+                }
+            }
+            _ => {}
+        }
+        Noted::Nothing
+    }
+
+    /// Tells the watching program of this event, its reply, and a pause that has begun or ended.
+    pub(super) fn tell_watcher(&mut self, noted: Noted, reply: &Reply, cx: &mut Cx) {
+        let Some(state) = watched(&self.run, &self.watch) else {
+            self.watch.note_pause(None);
+            return;
+        };
+        match (noted, reply) {
+            (Noted::Turn(calls, refused), _) => {
+                let up_to_now = self.meter.up_to_now(&self.run, &self.agent, cx);
+                let usage = up_to_now.as_ref().unwrap_or(state).into();
+                self.watch.tell(RunEvent::Turn { calls, refused, usage }, state, cx);
+            }
+            (Noted::Call(tool), Reply::Block(why) | Reply::Stop(why)) => {
+                let rule = self.meter.newest_refusal();
+                self.watch.tell(RunEvent::Refused { tool, rule, why: text(why) }, state, cx);
+            }
+            (Noted::Nothing | Noted::Call(_), _) => {}
+        }
+        if let Reply::Ask { ticket, request } = reply
+            && let Some(about) = self.pending.dialog_about(*ticket).filter(|_| cx.ui.exists())
+        {
+            let (title, options) = match request {
+                Request::Confirm { title, .. } | Request::Input { title } => (Some(title), None),
+                Request::Select { title, options } => (Some(title), serde_json::to_value(options).ok()),
+                Request::Exec { .. } | Request::ProjectState { .. } | Request::Children { .. } => (None, None),
+            };
+            let title = title.and_then(|title| text(title));
+            self.watch.tell(RunEvent::Question { state: "asked", about, title, options }, state, cx);
+        }
+        let now = self.run.held().or(self.run.pause_reason());
+        if self.watch.note_pause(now) {
+            let events = match now {
+                Some(reason) => paused(reason, state),
+                None => vec![RunEvent::Resumed { usage: state.into() }],
+            };
+            events.into_iter().for_each(|event| self.watch.tell(event, state, cx));
+        }
+    }
+}
+
+/// The run that is watched; a branch is watched by the run that contains it.
+fn watched<'a>(run: &'a Run, watch: &Watch) -> Option<&'a RunState> {
+    run.running().filter(|state| !watch.is_off() && state.progress().branch.is_none())
+}
