@@ -85,6 +85,10 @@ const OPTIONS = {
     "BOUNDS",
     "a bound for this run beside those of the workflow, such as cost=2,time=30m; also outputTokens and turns",
   ),
+  wait: text(
+    "TIME",
+    "how long the run may wait for limits of the model in all, as 6h; else it ends at one, with exit status 7",
+  ),
   continue: flag("goes on with the newest run of this project that has not ended, or with that of --session"),
   session: text("FILE", "the session; default: a new one where pi has its own"),
   approve: flag(
@@ -180,7 +184,7 @@ const COMMANDS = {
     does: 'runs a workflow in a pi without its terminal interface, to its end. The last word is the task, whole: "run flow scope=src" has the task "scope=src". Before a text of others write --, or it may be an option. With --continue it goes on with a run that has not ended, by a message to its agent if there is one',
     takes: "[NAME] [INPUT=VALUE...] [TASK]",
     options:
-      "task-file input model budget continue session accept-rules more approve allow-commands result summary events events-full detach quiet pi",
+      "task-file input model budget wait continue session accept-rules more approve allow-commands result summary events events-full detach quiet pi",
     run: async (words, options) => ({ output: "", status: await runWorkflow(words, options) }),
   },
   compare: {
@@ -217,8 +221,9 @@ const COMMANDS = {
 
 const SAMPLE = "a sample task";
 const STATUSES = `Exit status: 0, 1 if check fails or may refuses, 2 if the command could not be carried out. Of run: 0 done,
-1 error, 2 wrong command line, 3 paused, 4 stopped, 5 cancelled, 6 at the end of a budget. Of compare: 0 all
-trials have ended, 1 three errors in a row, 2 it could not start, 6 --max-cost is reached, 130 interrupted.`;
+1 error, 2 wrong command line, 3 paused, 4 stopped, 5 cancelled, 6 at the end of a budget, 7 at a limit of the
+model. Of compare: 0 all trials have ended, 1 three errors in a row, 2 it could not start, 6 --max-cost is
+reached, 130 interrupted.`;
 
 /** @type {Command["run"]} */
 async function check([word], options) {

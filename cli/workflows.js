@@ -1,7 +1,7 @@
 // Runs the component's interface `pi-workflows:tools/workflows` (`wit/tools/tools.wit`) in Node.
 import { dirname, join } from "node:path";
 
-import { filesBelow, instantiator, packageRoots, readManifest, utcOffset } from "#loader";
+import { filesBelow, instantiator, packageRoots, readManifest, utcOffset, zoneOffset } from "#loader";
 import { canConfine, resolveWrite } from "#sandbox";
 
 import { GRANTS } from "./packages.js";
@@ -95,6 +95,7 @@ function importsOf(files, project) {
     resolveWrite: (/** @type {string} */ path) => orFail(() => resolveWrite(path, project)),
     canConfine: () => orFail(canConfine),
     utcOffset,
+    zoneOffset,
   };
   const names = ["types", "api", "session", "ui", "store", "timers", "children", "notifications"];
   return {

@@ -3,7 +3,7 @@ import { resolveWrite, workTreeOf } from "#sandbox";
 
 import { NOT_GRANTED } from "./calls.js";
 import { identityOf } from "./files.js";
-import { utcOffset } from "./local-time.js";
+import { utcOffset, zoneOffset } from "./local-time.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
 
@@ -14,9 +14,10 @@ import { utcOffset } from "./local-time.js";
  * @param {import("./tools.js").RunningCalls} running
  * @param {import("./extension.js").ChildOf | undefined} childOf
  * @param {boolean} tellsProjectState
+ * @param {import("./model-failure.js").ModelFailures} failures
  * @returns {import("./interface.js").Imports["pi:extension/context"]}
  */
-export function contextImports(calls, confinement, models, running, childOf, tellsProjectState) {
+export function contextImports(calls, confinement, models, running, childOf, tellsProjectState, failures) {
   /**
    * @type {Omit<import("./interface.js").Imports["pi:extension/context"], "handed" | keyof ReturnType<typeof models.questions>>}
    */
@@ -40,6 +41,8 @@ export function contextImports(calls, confinement, models, running, childOf, tel
       workTreeOf(calls.context.cwd);
     },
     utcOffset,
+    zoneOffset,
+    lastFailure: () => failures.last,
   };
   return { ...calls.guarded(functions), ...models.questions(), handed: () => childOf?.handed };
 }

@@ -1,7 +1,7 @@
 // The exports of the loader for the command line, imported as `#loader`.
 export { fieldOf, filesBelow, packageRoots } from "./files.js";
 export { isName } from "./folders.js";
-export { utcOffset } from "./local-time.js";
+export { utcOffset, zoneOffset } from "./local-time.js";
 export { instantiator, readManifest } from "./manifest.js";
 export { installedPackages, packageIn, projectSettings, readText } from "./packages.js";
 export { count, isOfAgent, noUsage, timeOf, usageOf } from "./usage.js";

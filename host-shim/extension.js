@@ -7,7 +7,7 @@ import { ArgumentText } from "./argument-text.js";
 import { Calls, after } from "./calls.js";
 import { Children } from "./children/children.js";
 import { EVALUATION, Origin } from "./children/origin.js";
-import { goOnBehind, registerCommand } from "./commands.js";
+import { Commands, goOnBehind } from "./commands.js";
 import { Confinement } from "./confinement.js";
 import { contextImports } from "./context.js";
 import { EVENTS, Inputs, boundaryResult, eventName, handlerResult, refusal, toolCall } from "./events.js";
@@ -17,6 +17,7 @@ import { Guest, moment } from "./guest.js";
 import { JoinedPrompt } from "./joined-prompt.js";
 import { LastHandler } from "./last-handler.js";
 import { plainMessage } from "./messages.js";
+import { ModelFailures } from "./model-failure.js";
 import { Models } from "./models.js";
 import { HeldNotifications, Notifications } from "./notifications.js";
 import { watchSessions } from "./pi-session.js";
@@ -94,7 +95,10 @@ export class Extension {
   #view;
   #models;
   #inputs = new Inputs();
+  #failures = new ModelFailures();
   #lastHandler = new LastHandler();
+  /** @type {Commands} */
+  #commands;
   #imports;
   /** @type {Children} */
   #children;
@@ -129,8 +133,8 @@ export class Extension {
       },
     );
     this.#calls = new Calls(this.#guest);
-    this.#ui = new Ui(host, this.#calls, childOf?.label, () => {
-      this.#calls.call(undefined, "handleEvent", moment(), { tag: "terminal-input" });
+    this.#ui = new Ui(host, this.#calls, childOf?.label, (interrupts) => {
+      this.#calls.call(undefined, "handleEvent", moment(), { tag: "terminal-input", val: interrupts });
     });
     this.#notifications = childOf
       ? childOf.notifications
@@ -171,6 +175,7 @@ export class Extension {
       argumentText: new ArgumentText(),
       joined,
     };
+    this.#commands = new Commands(this.#parts, this.#timers);
     this.#confinement = new Confinement(
       pi,
       host,
@@ -214,6 +219,7 @@ export class Extension {
     if (this.#handled.has(name)) return;
     this.#handled.add(name);
     if (name === "tool_call") this.#running.watchEnds(this.#pi);
+    if (name === "agent_end") this.#failures.watch(this.#pi);
     const on = /** @type {(name: string, handler: (event: PiEvent, context: Context) => unknown) => void} */ (
       this.#pi.on
     );
@@ -391,6 +397,7 @@ export class Extension {
           this.#handle("tool_call");
           registerTool(this.#parts, this.#running, tool);
         }),
+        ...calls.guarded(this.#commands.imports()),
       },
       "pi:extension/context": contextImports(
         calls,
@@ -399,6 +406,7 @@ export class Extension {
         this.#running,
         this.#childOf,
         this.#manifest.projectState,
+        this.#failures,
       ),
       "pi:extension/session": sessionImports(calls, this.#manifest),
       "pi:extension/ui": this.#ui.imports(),
@@ -422,7 +430,7 @@ export class Extension {
    * The functions of `pi:extension/api` that configure the extension. A new instance calls them again; a second call
    * with the same name has no effect.
    *
-   * @returns {Omit<Imports["pi:extension/api"], import("./actions.js").ActionName>}
+   * @returns {Omit<Imports["pi:extension/api"], import("./actions.js").ActionName | "runCommand">}
    */
   #registering() {
     const once = (/** @type {string} */ kind, /** @type {string} */ name, /** @type {() => void} */ register) => {
@@ -442,7 +450,7 @@ export class Extension {
         this.#handle("tool_call");
         once("tool", tool.name, () => registerTool(this.#parts, this.#running, tool));
       },
-      registerCommand: (command) => once("command", command.name, () => registerCommand(this.#parts, command)),
+      registerCommand: (command) => once("command", command.name, () => this.#commands.register(command)),
       registerMessageRenderer: (customType) =>
         once("message", customType, () => {
           registerMessageRenderer(this.#parts, customType);

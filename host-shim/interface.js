@@ -31,6 +31,7 @@ export const INTERFACE_VERSION = "0.8.0";
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").ChildOutcome} ChildOutcome
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").ChildReport} ChildReport
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").EndedCall} EndedCall
+ * @typedef {import("../target/types/interfaces/pi-extension-context.js").ModelFailure} ModelFailure
  * @typedef {import("../target/types/interfaces/pi-extension-files.js").DirEntry} DirEntry
  * @typedef {import("../target/types/interfaces/pi-extension-files.js").FileError} FileError
  * @typedef {import("../target/types/interfaces/pi-extension-files.js").InstalledPackage} InstalledPackage

@@ -30,7 +30,7 @@
 //     │                │
 //     │                ▼                   its imports:
 //     │◀─ api ─────── extension.js (registrations), actions.js, view.js, models.js
-//     │◀─ context ─── context.js, models.js
+//     │◀─ context ─── context.js, models.js, model-failure.js
 //     │◀─ session ─── session.js, usage.js, branch-entries.js
 //     │◀─ ui ──────── ui.js, terminal-watch.js, blocked-status.js
 //     │   files ───── files.js, snapshot.js, packages.js: what the manifest grants

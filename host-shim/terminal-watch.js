@@ -13,12 +13,15 @@ const NOT_TYPED = /^\x1b(?:\[[?<>][\d;:]*[a-zA-Z$]|\[[\d;]*[IORnt]|\[M|[\]P_^].)
  */
 export function onInterruptKey(tui, context, onInterrupt) {
   if (context.mode !== "tui") return () => {};
-  const interrupt = /** @type {import("@earendil-works/pi-tui").Keybinding} */ ("app.interrupt");
   return context.ui.onTerminalInput((data) => {
-    if (tui.isKeyRelease(data) || !tui.getKeybindings().matches(data, interrupt)) return undefined;
+    if (tui.isKeyRelease(data) || !isInterrupt(tui, data)) return undefined;
     return onInterrupt() ? { consume: true } : undefined;
   });
 }
+
+/** @param {typeof import("@earendil-works/pi-tui")} tui @param {string} data */
+const isInterrupt = (tui, data) =>
+  tui.getKeybindings().matches(data, /** @type {import("@earendil-works/pi-tui").Keybinding} */ ("app.interrupt"));
 
 export class TerminalWatch {
   /** @type {(() => void) | undefined} */
@@ -28,7 +31,7 @@ export class TerminalWatch {
 
   /**
    * @param {typeof import("@earendil-works/pi-tui")} tui
-   * @param {() => void} onInput
+   * @param {(interrupts: boolean) => void} onInput called with true for pi's interrupt key
    */
   constructor(tui, onInput) {
     this.#tui = tui;
@@ -39,7 +42,7 @@ export class TerminalWatch {
   start(context) {
     if (this.#unsubscribe || context.mode !== "tui") return;
     this.#unsubscribe = context.ui.onTerminalInput((data) => {
-      if (!NOT_TYPED.test(data) && !this.#tui.isKeyRelease(data)) this.#onInput();
+      if (!NOT_TYPED.test(data) && !this.#tui.isKeyRelease(data)) this.#onInput(isInterrupt(this.#tui, data));
       return undefined;
     });
   }

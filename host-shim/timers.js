@@ -44,6 +44,11 @@ export class Timers {
     this.#running.delete(id);
   }
 
+  /** True while a timer runs. */
+  get areRunning() {
+    return this.#running.size > 0;
+  }
+
   stopAll() {
     for (const id of this.#running.keys()) this.#stop(id);
   }

@@ -45,7 +45,7 @@ export class Ui {
    * @param {import("./load.js").Host} host
    * @param {import("./calls.js").Calls} calls
    * @param {string | undefined} label the name of a child for the user
-   * @param {() => void} onTerminalInput
+   * @param {(interrupts: boolean) => void} onTerminalInput
    */
   constructor({ tui, codingAgent }, calls, label, onTerminalInput) {
     this.#calls = calls;

@@ -192,6 +192,7 @@ Use workflow_step with action='loop' to restart the current scope from the begin
         "register-text-flag accept-workflow-rules: Go on with a run whose rules have changed, if they have this seal",
         "register-text-flag workflow-budget-more: What /workflow :resume adds to a budget that is used up, such as 1.00; \"unknown\" accepts unknown costs",
         "register-text-flag workflow-events: Write the events of a workflow to standard error in print and JSON mode, as JSON lines; \"full\": with texts, in RPC mode too",
+        "register-text-flag workflow-wait: How long a run may wait for the ends of limits of the model in all, such as 6h",
         "register-command workflow: Start a configured workflow. Usage: /workflow {name} {description}",
         "register-command cancel-workflow: Cancel the active workflow and jump to DONE. Bypasses the not-done reminder loop.",
         "register-message-renderer workflow:context",
@@ -375,7 +376,7 @@ fn without_a_run_there_are_no_queries() {
     assert_eq!(pi.tool_call("write"), "none");
     for event in [
         Event::Input(InputSource::Interactive),
-        Event::TerminalInput,
+        Event::TerminalInput(false),
         Event::AgentStart,
         Event::AgentEnd(Some(StopReason::Stop)),
     ] {

@@ -255,7 +255,7 @@ impl<'a> Play<'a> {
                 reply
             }
             Action::Control(arguments) => self.on(Event::Command { name: "workflow", arguments }),
-            Action::Key => self.on(Event::TerminalInput),
+            Action::Key => self.on(Event::TerminalInput { interrupts: false }),
             Action::Tick => self.on(Event::Timer { id: 1, idle: true }),
             Action::Restart => self.on(Event::Session { stored, in_view: None, facts }),
             Action::Shutdown => {

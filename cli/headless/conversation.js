@@ -1,4 +1,5 @@
 // The user's input to a run from a terminal: answers to the questions of pi, and messages when the run waits for one.
+import { reportOf } from "../runs/report.js";
 import { ask, line } from "./questions.js";
 
 /** @typedef {import("../runs/find.js").Run} Run */
@@ -76,6 +77,7 @@ export class Conversation {
         const run = this.#newestRun();
         // Several events report the same rest.
         if (this.#isAtWork || this.#hasCountdown || sent !== this.#sent) return;
+        if (run && goesOnByItself(run)) return undefined;
         if (!run || run.outcome !== "running" || this.#signal.aborted) return pi.finish();
         const { signal } = (this.#waiting = new AbortController());
         const message = await this.#progress.during(() =>
@@ -88,4 +90,11 @@ export class Conversation {
       });
     }, COUNTDOWN_BEGINS);
   }
+}
+
+/** Returns true if a run waits for the end of a limit of the model. @param {Run} run */
+function goesOnByItself(run) {
+  if (run.state.pause !== "quota") return false;
+  const { quota } = /** @type {{ quota?: { goesOnAt?: number } }} */ (reportOf(run).data);
+  return quota?.goesOnAt !== undefined;
 }

@@ -27,11 +27,12 @@ import { Progress, figures } from "./progress.js";
 
 /** The functions that write the files of `--result` and `--summary`. @typedef {{ result?: (text: string) => void, summary?: (text: string) => void }} Outputs */
 
-const STATUS = { done: 0, error: 1, paused: 3, stopped: 4, cancelled: 5, budget: 6 };
+const STATUS = { done: 0, error: 1, paused: 3, stopped: 4, cancelled: 5, budget: 6, quota: 7 };
 /** Kinds of pauses at the end of a budget, or because of an unknown cost or usage. */
 const BUDGET_PAUSES = ["budget", "unknownCost", "unknownUsage"];
-/** The kind of a pause because the model failed. */
+/** The kind of a pause because the model failed, and of one at a limit of the model. */
 const MODEL_PAUSE = "modelError";
+const QUOTA_PAUSE = "quota";
 /**
  * The time after its time limit at which a run is ended from outside, in milliseconds: while the model does not answer,
  * the run gets no event.
@@ -43,10 +44,10 @@ const MAX_TIMEOUT = 2 ** 31 - 1;
 const REFRESH = 1000;
 
 /**
- * The end of a run: the exit status, and one line; `seal` is the seal of the changed rules for which the run waits; `behind` is the
- * line where pi's errors were shown before it.
- * @typedef {{ status: number, outcome: Run["outcome"] | "error" | "interrupted" | "budget", text: string, seal?: string,
- *   behind?: string }} End
+ * The end of a run: the exit status, and one line; `seal` is the seal of the changed rules for which the run waits, `quotaUntil` the end
+ * of the limit of the model at which it waits, in milliseconds since 1970; `behind` is the line where pi's errors were shown before it.
+ * @typedef {{ status: number, outcome: Run["outcome"] | "error" | "interrupted" | "budget" | "quota", text: string, seal?: string,
+ *   quotaUntil?: number, behind?: string }} End
  */
 
 /** The option in the text of a pause by which the user accepts changed rules. */
@@ -66,7 +67,8 @@ export async function runWorkflow(words, options) {
   if (decision !== undefined && !options.continue && options.more !== "unknown")
     throw new Failure(`--${decision} needs --continue.`);
   if (!words[0] && !options.continue) throw new Failure("pi-workflows run needs a NAME.");
-  const limits = options.budget === undefined ? {} : boundsOf(options.budget);
+  const limits = options.budget === undefined ? {} : boundsOf("budget", options.budget);
+  const { timeMs: waitMs } = options.wait === undefined ? {} : boundsOf("wait", `time=${options.wait}`);
   const bounds = words[0] === "-" ? limits : undefined;
   /** @type {Given} */
   const given = options.continue ? { words: words.slice(1) } : await taskIn(words.slice(1), options);
@@ -100,6 +102,7 @@ export async function runWorkflow(words, options) {
       { progress, events },
       bounds === undefined,
       limits,
+      Number(waitMs ?? 0),
     );
     const args = await argumentsOf(session, bounds ? { ...options, budget: undefined } : options);
     const ended = await headless.run(options.pi, args, prompt);
@@ -156,9 +159,9 @@ function decisionFor({ status, seal }, run) {
 }
 
 /** The options that hold for one process only. @param {import("../pi-workflows.js").Options} options */
-function optionsToGoOn({ approve, "allow-commands": allowCommands, model, budget, pi }) {
+function optionsToGoOn({ approve, "allow-commands": allowCommands, model, budget, wait, pi }) {
   const flags = [...(approve ? ["--approve"] : []), ...(allowCommands ? ["--allow-commands"] : [])];
-  const values = Object.entries({ model, budget, pi }).flatMap(([name, value]) =>
+  const values = Object.entries({ model, budget, wait, pi }).flatMap(([name, value]) =>
     value === undefined ? [] : [`--${name} ${shellQuoted(value)}`],
   );
   return [...flags, ...values].map((option) => ` ${option}`).join("");
@@ -220,6 +223,7 @@ class Headless {
   #isAtWork = false;
   #hasWorkflow;
   #limits;
+  #waitMs;
   /** The bound that an agent without a workflow has used up. @type {string | undefined} */
   #usedUp;
   /** True if the run's time is over and no event came in which the run could end itself. */
@@ -237,8 +241,10 @@ class Headless {
    * @param {boolean} hasWorkflow
    * @param {import("../../target/types/interfaces/pi-workflows-tools-workflows.js").Bounds} limits the bounds of
    *   `--budget`
+   * @param {number} waitMs the time that waits for limits of the model may take
    */
-  constructor(session, isMeant, { progress, events }, hasWorkflow, limits) {
+  constructor(session, isMeant, { progress, events }, hasWorkflow, limits, waitMs) {
+    this.#waitMs = waitMs;
     this.#hasWorkflow = hasWorkflow;
     this.#limits = limits;
     this.#session = session;
@@ -304,7 +310,7 @@ class Headless {
       pi.end();
     };
     const isTimed = timeMs !== undefined && !isTerminal;
-    const late = isTimed ? setTimeout(endLate, Math.min(Number(timeMs) + LATE, MAX_TIMEOUT)) : undefined;
+    const late = isTimed ? setTimeout(endLate, Math.min(Number(timeMs) + this.#waitMs + LATE, MAX_TIMEOUT)) : undefined;
     try {
       noteProcess(this.#session, { pi: pi.pid });
       const ended = await pi.ended;
@@ -388,9 +394,10 @@ class Headless {
     if (this.#seal !== undefined && isOpen(run))
       return { ...end("paused", `paused in ${run.state.phaseTitle}: its rules have changed`), seal: this.#seal };
     const ended = endOf(run);
-    if (ended && run.state.pause === MODEL_PAUSE) {
+    if (ended && (run.state.pause === MODEL_PAUSE || run.state.pause === QUOTA_PAUSE)) {
       const reason = this.#modelError === "" ? "" : `: ${shortened(this.#modelError)}`;
-      return { ...ended, status: STATUS.error, text: `${ended.text}${reason}` };
+      const status = run.state.pause === MODEL_PAUSE ? STATUS.error : ended.status;
+      return { ...ended, status, text: `${ended.text}${reason}` };
     }
     if (ended) return ended;
     if (!this.#isAtRest || !hasEnded) return end("error", earlyEnd(piEnd, told));
@@ -404,8 +411,9 @@ function endOf(run) {
   if (outcome === "done" || outcome === "cancelled") return end(outcome, outcome);
   if (outcome === "stopped") return end(outcome, "stopped by an outcome of a phase");
   if (outcome !== "paused") return undefined;
-  const { pause } = /** @type {{ pause?: string }} */ (reportOf(run).data);
+  const { pause, quota } = /** @type {{ pause?: string, quota?: { until?: number } }} */ (reportOf(run).data);
   const text = `paused in ${state.phaseTitle}${pause === undefined ? "" : `: ${pause}`}`;
+  if (state.pause === QUOTA_PAUSE) return { ...end("quota", text), quotaUntil: quota?.until };
   return { ...end(BUDGET_PAUSES.includes(state.pause ?? "") ? "budget" : "paused", text), outcome };
 }
 
@@ -499,12 +507,12 @@ async function promptOf(name, { task, words }, { input = [], continue: goesOn, m
   return `/workflow ${[name, ...written, "--", task].join(" ")}`;
 }
 
-/** @param {string} text the value of `--budget` */
-function boundsOf(text) {
+/** @param {string} option @param {string} text bounds in the form of `--budget` */
+function boundsOf(option, text) {
   try {
     return openWorkflows([]).readBounds(text);
   } catch (error) {
-    throw new Failure(`--budget: ${inWords(error)}.`);
+    throw new Failure(`--${option}: ${inWords(error)}.`);
   }
 }
 
@@ -513,10 +521,11 @@ function boundsOf(text) {
  * @param {Given} words
  * @param {import("../pi-workflows.js").Options} options
  */
-function promptOfAgent({ task = "", words }, { input = [], continue: goesOn, detach: isDetached }) {
+function promptOfAgent({ task = "", words }, { input = [], continue: goesOn, detach: isDetached, wait }) {
   if (goesOn || isDetached) throw new Failure(`- and --${goesOn ? "continue" : "detach"} exclude each other.`);
   if (words.length > 0) throw new Failure(`${quoted(words[0])} is one word too many. Put the task in quotes.`);
-  if (input.length > 0) throw new Failure("- takes no --input.");
+  if (input.length > 0 || wait !== undefined)
+    throw new Failure(`- takes no --${wait === undefined ? "input" : "wait"}.`);
   if (/^\s*[/!]/.test(task))
     throw new Failure(`A task without a workflow cannot begin with ${quoted(task.trim()[0])}.`);
   return task;
@@ -524,7 +533,7 @@ function promptOfAgent({ task = "", words }, { input = [], continue: goesOn, det
 
 /** The arguments of pi. @param {string} session @param {import("../pi-workflows.js").Options} options */
 async function argumentsOf(session, options) {
-  const { model, budget, approve, "allow-commands": allowCommands, "accept-rules": acceptRules, more } = options;
+  const { model, budget, approve, "allow-commands": allowCommands, "accept-rules": acceptRules, more, wait } = options;
   const events = options["events-full"] ? "full" : "on";
   const extension = (await isLoadedByPi(agentDir())) ? [] : ["-e", packageFolder()];
   return [
@@ -537,6 +546,7 @@ async function argumentsOf(session, options) {
     ...(budget === undefined ? [] : [`--workflow-budget=${budget}`]),
     ...(acceptRules === undefined ? [] : [`--accept-workflow-rules=${acceptRules}`]),
     ...(more === undefined ? [] : [`--workflow-budget-more=${more}`]),
+    ...(wait === undefined ? [] : [`--workflow-wait=${wait}`]),
     // pi takes a word behind such a flag for its value.
     ...(allowCommands ? ["--allow-workflow-commands"] : []),
   ];

@@ -167,8 +167,8 @@ impl Play {
             }
             19 => self.plain(Event::BeforeSettle),
             20 => self.plain(Event::AgentSettled),
-            21 | 22 => self.plain(Event::Timer { id: 1, idle: has_ui }),
-            23 => self.plain(Event::TerminalInput),
+            21 | 22 => self.plain(Event::Timer { id: 1 + u64::from(index % 3 == 0), idle: has_ui }),
+            23 => self.plain(Event::TerminalInput { interrupts: index % 2 == 0 }),
             24 => self.plain(Event::Compacted),
             25 => self.plain(Event::Role(DefaultRole::Orchestrator)),
             26 => self.cancel_command(),
@@ -381,6 +381,7 @@ impl Play {
         let facts = Facts {
             accept_rules: None,
             more: None,
+            wait: flag(64).then(|| "6h".to_owned()),
             at_work: flag(32),
             watching: if flag(4) { Watching::Texts } else { Watching::Names },
             restarted: flag(16),

@@ -62,7 +62,7 @@ fn sealed(state: &RunState, library: &Library) {
 }
 
 fn looked_at(state: &RunState, library: &Library) {
-    let _ = text::status_line(Some(state), library, true);
+    let _ = text::status_line(Some(state), library, true, 0);
     let Some(active) = Active::resolve(state, library) else { return };
     let outline = Outline::of(&active);
     assert!(outline.current >= 1 && outline.total >= 1);

@@ -9,8 +9,8 @@ use crate::definition::{
     Surroundings, UserMessage, WorkflowFiles, WriteTarget, defined_profiles,
 };
 use crate::engine::{
-    ChildEnd, ChildReport, ChildStart, Effect, Event, Host, Level, Output, OutsideNotification, PROPOSE_TOOL_LABEL,
-    Reply, RunningCall, Summary, other_tools, propose_parameters,
+    ChildEnd, ChildReport, ChildStart, Effect, Event, Host, Level, ModelFailure, Output, OutsideNotification,
+    PROPOSE_TOOL_LABEL, Reply, RunningCall, Summary, other_tools, propose_parameters,
 };
 use crate::protocol::{
     CONTEXT_MESSAGE_TYPE, EVENT_KEY, FRESH_TYPE, MOVED_MESSAGE_TYPE, PROPOSE_TOOL_NAME, STATE_ENTRY_TYPE,
@@ -216,6 +216,7 @@ fn perform_one(effect: Effect, results: &mut Results) -> Result<(), types::Error
             notifications::withdraw(occasion.name());
             Ok(())
         }
+        Effect::RunCommand { name, arguments } => api::run_command(name, arguments),
         Effect::StartChild(start) => start_child(*start, results),
         Effect::AbortChild { key } => {
             children::abort(&key);
@@ -380,6 +381,15 @@ impl Host for Files {
 
     fn active_tools(&self) -> Result<Option<Vec<String>>, Stale> {
         Ok(known(api::active_tools())?.ok())
+    }
+
+    fn model_failure(&self) -> Result<Option<ModelFailure>, Stale> {
+        let failure = known(context::last_failure())?.ok().flatten();
+        Ok(failure.map(|context::ModelFailure { message, status, headers }| ModelFailure { message, status, headers }))
+    }
+
+    fn zone_offset(&self, zone: &str, unix_ms: u64) -> Result<Option<i16>, Stale> {
+        Ok(known(context::zone_offset(zone, unix_ms))?.ok().flatten())
     }
 
     fn models(&self) -> Result<Option<Vec<KnownModel>>, Stale> {

@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use crate::engine::{
     ACCEPT_RULES_FLAG, ALLOW_COMMANDS_FLAG, BUDGET_FLAG, COMMANDS, Command, EVENTS_FLAG, MORE_FLAG, STEP_TOOL,
+    WAIT_FLAG,
 };
 use crate::engine::{Context, EndedCall, Engine, Event, Facts, Output, Reply, Stop, Ui, Watching, prepared};
 use crate::protocol::{
@@ -105,7 +106,7 @@ impl Guest for Component {
             name: ALLOW_COMMANDS_FLAG.name.into(),
             description: ALLOW_COMMANDS_FLAG.description.into(),
         });
-        for flag in [BUDGET_FLAG, ACCEPT_RULES_FLAG, MORE_FLAG, EVENTS_FLAG] {
+        for flag in [BUDGET_FLAG, ACCEPT_RULES_FLAG, MORE_FLAG, EVENTS_FLAG, WAIT_FLAG] {
             api::register_text_flag(&api::Flag { name: flag.name.into(), description: flag.description.into() });
         }
         for command in &COMMANDS {
@@ -266,6 +267,7 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
                 budget: known(api::get_text_flag(BUDGET_FLAG.name))?,
                 accept_rules: at_start(ACCEPT_RULES_FLAG)?,
                 more: at_start(MORE_FLAG)?,
+                wait: known(api::get_text_flag(WAIT_FLAG.name))?,
                 panel: panel(entries.newest.as_deref())?,
                 mark,
                 // pi moves in the tree only while the agent is at rest; pi 0.87.1 counts the move itself as work.
@@ -279,7 +281,7 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
         guest::Event::SessionCompact => handle(at, Event::Compacted),
         guest::Event::SessionShutdown(_) => handle(at, Event::SessionShutdown),
         guest::Event::Input(source) => handle(at, Event::Input { from_user: is_users(*source) }),
-        guest::Event::TerminalInput => handle(at, Event::TerminalInput),
+        guest::Event::TerminalInput(interrupts) => handle(at, Event::TerminalInput { interrupts: *interrupts }),
         guest::Event::BeforeAgentStart => {
             // Without a run the role is not needed.
             let running = ENGINE.with_borrow(Engine::is_running);

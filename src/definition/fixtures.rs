@@ -38,6 +38,8 @@ pub struct Files {
     /// The models that pi knows.
     pub models: Option<Vec<KnownModel>>,
     /// The model in use, and the thinking level.
+    /// The message with which the last request to the model failed.
+    pub failure: RefCell<Option<String>>,
     pub setting: RefCell<Option<ModelSetting>>,
     /// The argument `path` of the current tool call.
     pub call_arguments: BTreeMap<String, String>,

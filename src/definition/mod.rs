@@ -39,7 +39,7 @@ pub use model::{
     UserMessage, ValueName, ValueType, Variable, WayBound, Work, Workflow, WorkflowFiles, WriteTarget, choose,
     expansions, is_carrier, is_group_key, is_key, is_name as is_input_name, is_within, label_of, make_different,
     means_tool, nearest, permission, record_of, refusal as path_refusal, runs_commands, short, unescaped,
-    variables as path_variables, wider_for_commands, with_emoji, with_names, writes_path,
+    variables as path_variables, wait_ms, wider_for_commands, with_emoji, with_names, writes_path,
 };
 pub use model::{PROGRAM_VARIABLES, schema, seal, variables};
 pub(crate) use model::{is_blank, is_glob, is_space, trim};

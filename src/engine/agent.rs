@@ -27,6 +27,7 @@ impl Engine {
         self.agent.activity.stop(cx);
         self.agent.prompted(from_user);
         if from_user {
+            self.attend(cx);
             self.agent.ending.end_pause();
             self.proposals.user_spoke();
             self.repetition.forget();

@@ -104,7 +104,7 @@ impl Engine {
         }
         match self.agent.last_stop {
             Stop::Aborted => self.pause(PauseReason::Aborted, cx),
-            Stop::Failed => self.pause(PauseReason::ModelError, cx),
+            Stop::Failed => self.pause_after_failure(cx),
             Stop::Completed | Stop::CutOff if Agent::counts_down(&self.run, cx) => match self.decide_and_count(cx) {
                 Decision::Continue(bounds) => self.agent.activity.start_countdown(bounds.delay_seconds, cx),
                 Decision::Pause(reason) => self.pause(reason, cx),

@@ -53,7 +53,7 @@ impl Display {
         let waits = of.agent.activity.is_waiting();
         let sets_line = std::mem::replace(&mut self.shows_wait, waits) != waits || cx.updates_status;
         if sets_line {
-            cx.push(Effect::SetStatus(line(of.run, of.limits, waits)));
+            cx.push(Effect::SetStatus(line(of.run, of.limits, waits, cx.unix_ms)));
         }
         let is_hidden = cx.ui.is_terminal() && of.has_dialog;
         let is_moved = std::mem::replace(&mut self.is_hidden, is_hidden) != is_hidden;
@@ -86,8 +86,8 @@ pub struct Shown<'a> {
 }
 
 /// The line in the status bar: the run, and the user's limits.
-fn line(run: &Run, limits: &Limits, waits: bool) -> Option<String> {
-    let line = text::status_line(run.state(), run.library(), waits);
+fn line(run: &Run, limits: &Limits, waits: bool, now: u64) -> Option<String> {
+    let line = text::status_line(run.state(), run.library(), waits, now);
     let limits = text::limits_in_brief(limits.found(), limits.are_off());
     match (line, limits) {
         (Some(line), Some(limits)) => Some(format!("{line} · {limits}")),

@@ -82,6 +82,13 @@ pub enum Effect {
         /// Its id.
         id: u64,
     },
+    /// Runs a command of this extension as if the user had given it, behind this event.
+    RunCommand {
+        /// Its name.
+        name: &'static str,
+        /// The text behind the name.
+        arguments: &'static str,
+    },
     /// Starts a child. [`Event::Child`](super::Event::Child) reports the child.
     StartChild(Box<ChildStart>),
     /// Aborts a child, if it works.

@@ -27,7 +27,10 @@ pub enum Event<'a> {
         from_user: bool,
     },
     /// A key was pressed in the terminal.
-    TerminalInput,
+    TerminalInput {
+        /// The key is pi's interrupt key.
+        interrupts: bool,
+    },
     /// The agent is about to run.
     BeforeAgentStart {
         /// The agent's role where the workflow does not say it.
@@ -195,6 +198,8 @@ pub struct Facts {
     pub accept_rules: Option<String>,
     /// The value of [`MORE_FLAG`](super::MORE_FLAG).
     pub more: Option<String>,
+    /// The value of [`WAIT_FLAG`](super::WAIT_FLAG); `None` without it.
+    pub wait: Option<String>,
     /// The panel is on; see [`PANEL_ENTRY_TYPE`](crate::protocol::PANEL_ENTRY_TYPE).
     pub panel: bool,
     /// The place of the newest entry of the stored run.

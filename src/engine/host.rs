@@ -5,6 +5,8 @@ use crate::run::RunDir;
 use crate::text::TerminalSize;
 use crate::usage::Usage;
 
+use super::quota::ModelFailure;
+
 /// Read access to the session and to pi, beside the workflow files. A default method returns an empty or unknown value.
 /// Every host must provide the values that decide if a tool call is allowed or a phase is left.
 ///
@@ -43,6 +45,11 @@ pub trait Host: WorkflowFiles {
     /// Returns true if a message in the user's role waits for the agent.
     fn has_waiting_message(&self) -> Result<bool, Stale> {
         Ok(false)
+    }
+
+    /// The failure of the last request to the model, if it failed.
+    fn model_failure(&self) -> Result<Option<ModelFailure>, Stale> {
+        Ok(None)
     }
 
     /// The names of the tools that the model is shown; `None` where the host does not tell.
@@ -129,6 +136,12 @@ pub trait Host: WorkflowFiles {
     fn utc_offset(&self, _unix_ms: u64) -> Result<i16, Stale> {
         Ok(0)
     }
+
+    /// The difference between the time of a zone of the IANA database and UTC at this instant, as `utc_offset`; `None` for an
+    /// unknown zone.
+    fn zone_offset(&self, _zone: &str, _unix_ms: u64) -> Result<Option<i16>, Stale> {
+        Ok(None)
+    }
 }
 
 #[cfg(test)]
@@ -191,6 +204,11 @@ mod tests {
 
         fn has_waiting_message(&self) -> Result<bool, Stale> {
             Ok(self.has_waiting_message)
+        }
+
+        fn model_failure(&self) -> Result<Option<ModelFailure>, Stale> {
+            let message = self.failure.borrow().clone();
+            Ok(message.map(|message| ModelFailure { message, ..ModelFailure::default() }))
         }
 
         fn active_tools(&self) -> Result<Option<Vec<String>>, Stale> {

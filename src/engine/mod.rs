@@ -33,6 +33,7 @@ mod models;
 mod moved;
 mod new_workflow;
 mod proposals;
+mod quota;
 mod repetition;
 mod run_dir;
 mod run_through;
@@ -59,6 +60,7 @@ pub use arguments::prepared;
 pub use budget::bound;
 pub use commands::{
     ACCEPT_RULES_FLAG, ALLOW_COMMANDS_FLAG, BUDGET_FLAG, COMMANDS, Command, Completion, EVENTS_FLAG, MORE_FLAG,
+    WAIT_FLAG,
 };
 pub use context::{Context, Ui};
 pub use effect::{
@@ -68,6 +70,7 @@ pub use event::{Answer, ChildEnd, ChildReport, CommandEnd, EndedCall, Event, Fac
 pub use host::Host;
 pub use may::{May, may};
 pub use proposals::{PROPOSE_TOOL_LABEL, propose_parameters};
+pub use quota::ModelFailure;
 pub use run_through::{Given, run_through};
 pub use running::{RunningCall, other_tools};
 pub use state::Engine;
@@ -93,6 +96,7 @@ impl Engine {
             self.meter.end_dialog(ticket, cx.unix_ms);
         }
         let noted = self.note_for_watcher(&event, &mut cx);
+        let was_waiting = self.quota.is_waiting();
         let reply = self.react(event, &mut cx);
         if begins_turn {
             self.turn = Turn::default();
@@ -110,6 +114,10 @@ impl Engine {
         }
         self.tell_hold(&mut cx);
         cx.gone = cx.gone || self.proposals.follow(&self.run, &mut cx).is_err();
+        self.quota.follow(&self.run, &mut cx);
+        // A process that ends with its prompt stays for the wait.
+        let stays = reply == Reply::None && !was_waiting && self.quota.is_waiting() && !cx.ui.exists();
+        let reply = if stays { Reply::Settle } else { reply };
         mark_prompts(&self.run, &mut cx);
         self.tell_watcher(noted, &reply, &mut cx);
         cx.gone = cx.gone || self.attention.update(&self.run, &self.agent, &self.pending, &mut cx).is_err();
@@ -133,7 +141,12 @@ impl Engine {
             }
             Event::SessionShutdown => self.session_shutdown(cx),
             Event::Input { from_user } => self.input(from_user, cx)?,
-            Event::TerminalInput => self.agent.interrupt_countdown(&self.run, cx),
+            Event::TerminalInput { interrupts } => {
+                self.agent.interrupt_countdown(&self.run, cx);
+                if interrupts {
+                    self.interrupt_wait(cx);
+                }
+            }
             Event::BeforeAgentStart { role } => return self.before_agent_start(role, cx),
             Event::Compacted => return Ok(self.briefing.compacted(&self.run, &self.agent)),
             Event::Role(role) => self.briefing.set_role(role),
@@ -172,6 +185,7 @@ impl Engine {
             }
             Event::Select { pick, own } => self.selected(pick, own, cx)?,
             Event::Child { report, ended } => self.child_told(report, ended, cx),
+            Event::Timer { id: quota::TIMER, idle } => self.quota.tick(idle, cx),
             Event::Timer { id, idle } => self.timer(id, idle, cx),
             Event::ViewBegun { first_kept } => self.fresh_start.begun(first_kept),
             Event::NotStored { is_newest } => self.not_stored(is_newest, cx),

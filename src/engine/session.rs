@@ -37,6 +37,7 @@ impl Engine {
             budget,
             accept_rules,
             more,
+            wait,
             panel,
             mark,
             at_work,
@@ -50,6 +51,7 @@ impl Engine {
         (self.session.accept_rules, self.session.more) = (accept_rules, more);
         self.session.read_bound(budget.as_deref(), cx);
         self.watch.begin_session(watching);
+        self.session.read_wait(wait.as_deref(), cx);
         self.display.begin_session(panel, cx);
         self.agent.begin_session(at_work);
         self.limits.begin_session(same_session, cx)?;
@@ -67,6 +69,7 @@ impl Engine {
             // The options are for the run that the branch is part of.
             (self.session.accept_rules, self.session.more) = (None, None);
         }
+        self.run.change_unstored(|state, _| state.with_restored_wait(cx.unix_ms));
         self.accept_by_option(cx);
         if self.run.held().is_none() {
             restore_run_dir(&mut self.run, cx)?;

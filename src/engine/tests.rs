@@ -541,7 +541,7 @@ fn an_input_a_key_a_command_or_a_run_of_the_agent_stops_the_countdown() {
     for event in [
         Event::Input { from_user: true },
         Event::Input { from_user: false },
-        Event::TerminalInput,
+        Event::TerminalInput { interrupts: false },
         Event::AgentStart,
         Event::BeforeAgentStart { role: DefaultRole::Worker },
         Event::Session { stored, in_view: None, facts: Facts::default() },
@@ -742,7 +742,7 @@ fn a_paused_run_can_be_moved_and_resumed() {
     assert!(matches!(effects[1], Effect::SendUserMessage(_)));
     let not_paused = notice(Level::Info, "The workflow is not paused.");
     assert_eq!(session.resume("").effects, not_paused);
-    let unknown = "Unknown control: \":fly\". There are :status, :pause, :resume, :answer, :next, :back, :skip, :stop, :retry, :cancel, :graph, :report, :panel, :limits, :check, :new";
+    let unknown = "Unknown control: \":fly\". There are :status, :pause, :resume, :wait, :answer, :next, :back, :skip, :stop, :retry, :cancel, :graph, :report, :panel, :limits, :check, :new";
     assert_eq!(session.command("workflow", ":fly").effects, notice(Level::Error, unknown));
     let unknown = "Unknown control: \":stauts\". Did you mean :status?";
     assert_eq!(session.command("workflow", ":stauts").effects, notice(Level::Error, unknown));
@@ -940,8 +940,8 @@ fn completions_offer_what_can_be_started() {
     assert_eq!(
         values(&mut session, ":"),
         [
-            ":status", ":pause", ":next", ":back", ":skip", ":cancel", ":graph", ":report", ":panel", ":limits",
-            ":check", ":new"
+            ":status", ":pause", ":wait", ":next", ":back", ":skip", ":cancel", ":graph", ":report", ":panel",
+            ":limits", ":check", ":new"
         ]
     );
     let _ = session.command("workflow", ":pause");
@@ -1065,6 +1065,7 @@ mod new_workflow;
 mod outputs;
 mod packages;
 mod proposals;
+mod quota;
 mod replacement;
 mod replay;
 mod report;
@@ -1230,7 +1231,7 @@ const WAITS: &str = "⏸ The flat > * a [1/2] (waits for you)";
 #[test]
 fn an_interrupted_countdown_shows_how_to_resume() {
     for interruption in [
-        Event::TerminalInput,
+        Event::TerminalInput { interrupts: false },
         Event::Command { name: "workflow", arguments: ":back" },
         Event::Command { name: "workflow", arguments: "nope" },
     ] {
@@ -1240,7 +1241,7 @@ fn an_interrupted_countdown_shows_how_to_resume() {
         assert_eq!(session.stop()[0], widget(3));
         let effects = session.on(interruption).effects;
         assert_eq!(effects.last(), Some(&status(WAITS)));
-        assert_eq!(session.on(Event::TerminalInput), Output::default());
+        assert_eq!(session.on(Event::TerminalInput { interrupts: false }), Output::default());
         let completions = session.engine.complete(":r", &session.files);
         assert_eq!(completions[0].value, ":resume");
         let panel = session.command("workflow", ":status").effects;

@@ -6,10 +6,10 @@
 //!
 //! | | |
 //! | --- | --- |
-//! | values | `path`, `records`, `mark`, `broken`, `run_dir`, `long_task`, `outputs`, `evidence`, `branch`, `pause`, `visit` |
+//! | values | `path`, `records`, `mark`, `broken`, `run_dir`, `long_task`, `outputs`, `evidence`, `branch`, `pause`, `visit`, `quota` |
 //! | the state | `progress`, then `state` |
 //! | questions to it | `items`, `values`, `results`, `active`, `seen`, `choices`, `outline`, `budget` |
-//! | what changes it | `visits`, `summary`, `transition`, `gates`, `branches`, `rules` |
+//! | what changes it | `waits`, `visits`, `summary`, `transition`, `gates`, `branches`, `rules` |
 //! | its entries in the session | `stored`, `bounds`, `journal`, `restore`, `course` |
 
 mod active;
@@ -31,6 +31,7 @@ mod outputs;
 pub(crate) mod path;
 mod pause;
 mod progress;
+mod quota;
 mod records;
 mod restore;
 mod results;
@@ -44,9 +45,10 @@ mod transition;
 mod values;
 mod visit;
 mod visits;
+mod waits;
 
 pub use self::{
     active::*, branch::*, branches::*, broken::*, budget::*, course::*, evidence::*, gates::*, items::*, journal::*,
-    long_task::*, mark::*, outline::*, outputs::*, path::*, pause::*, progress::*, records::*, restore::*, results::*,
-    rules::*, run_dir::*, state::*, summary::*, transition::*, visit::*, visits::*,
+    long_task::*, mark::*, outline::*, outputs::*, path::*, pause::*, progress::*, quota::*, records::*, restore::*,
+    results::*, rules::*, run_dir::*, state::*, summary::*, transition::*, visit::*, visits::*,
 };

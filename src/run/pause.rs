@@ -143,6 +143,18 @@ pub enum PauseReason {
     PhaseGone,
     /// The model failed, and pi's own retries did not help.
     ModelError,
+    /// A limit of the model is reached, for example of a subscription.
+    Quota {
+        /// The end of the limit, in milliseconds since 1970, if the provider told it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        until: Option<u64>,
+        /// The time at which the run goes on by itself, in milliseconds since 1970; `None` if it waits for the user.
+        #[serde(rename = "goesOnAt", skip_serializing_if = "Option::is_none")]
+        goes_on_at: Option<u64>,
+        /// The difference between the user's local time and UTC at that time, in minutes.
+        #[serde(rename = "utcOffset")]
+        utc_offset: i16,
+    },
     /// A reason that this version does not know, as it was stored.
     #[serde(untagged)]
     Unknown(Value),
@@ -228,7 +240,8 @@ impl PauseReason {
             | Self::Approval { .. }
             | Self::Commands { .. }
             | Self::Step { .. }
-            | Self::ModelError => About::Phase,
+            | Self::ModelError
+            | Self::Quota { .. } => About::Phase,
             Self::User
             | Self::Aborted
             | Self::Budget { .. }

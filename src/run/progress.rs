@@ -13,7 +13,8 @@ use crate::usage::{Usage, is_default};
 use super::branch::{Branch, BranchRun};
 use super::visit::{PassedOver, Visit};
 use super::{
-    broken::Broken, long_task::LongTask, outputs::HandedOutputs, pause::Pause, records::Records, run_dir::RunDir,
+    broken::Broken, long_task::LongTask, outputs::HandedOutputs, pause::Pause, quota::QuotaWaits, records::Records,
+    run_dir::RunDir,
 };
 
 /// Maximum number of visits that are kept; the oldest visits are dropped.
@@ -40,6 +41,9 @@ pub struct Progress {
     /// Set while the run waits for the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paused: Option<Pause>,
+    /// The waits for the ends of limits of the model.
+    #[serde(skip_serializing_if = "is_default")]
+    pub quota: QuotaWaits,
     /// Automatic continuations since the current phase began.
     #[serde(skip_serializing_if = "is_default")]
     pub continuations: u32,

@@ -263,6 +263,7 @@ mod tests {
     use super::*;
     use crate::definition::{Budget, Measure, Model, ModelSetting, Thinking};
     use crate::run::progress::MAX_VISITS;
+    use crate::run::quota::QuotaWaits;
     use crate::run::stored::{MAX_COUNTS, MAX_OTHERS, MAX_REASON};
     use crate::run::{
         Allowance, Branch, BranchEnd, BranchRun, Changed, CheckPlace, CheckedFiles, Evidence, HandedOutputs, LongTask,
@@ -452,6 +453,8 @@ mod tests {
             PauseReason::Unknown(serde_json::json!({ "kind": "quota", "usd": 3 })),
             PauseReason::Unknown(Value::Null),
             PauseReason::ModelError,
+            PauseReason::Quota { until: Some(3), goes_on_at: Some(4), utc_offset: -90 },
+            PauseReason::Quota { until: None, goes_on_at: None, utc_offset: 0 },
         ] {
             let progress = Progress {
                 version: 1,
@@ -489,6 +492,7 @@ mod tests {
                 })
                 .collect(),
                 paused: Some(Pause { reason, at: 9 }),
+                quota: QuotaWaits { max_ms: Some(1), in_row: 2, unattended_ms: 3, worked: 4, count: 5, ms: 6 },
                 continuations: 1,
                 idle: 2,
                 gate_attempts: [("g".to_owned(), 3)].into(),

@@ -14,6 +14,7 @@ use super::outputs::{HandedOutputs, OutputValue};
 use super::path::{PhasePath, Segment};
 use super::pause::{Pause, PauseReason};
 use super::progress::{Allowance, MAX_VISITS, PROGRESS_VERSION, Progress, Seal, UsersModel};
+use super::quota::QuotaWaits;
 use super::state::{RunState, RunStatus};
 use super::visit::{PassedOver, PassedOverReason, Pick, Summary, Visit};
 use super::{long_task::LongTask, mark::MARK, records::Records, run_dir::RunDir};
@@ -176,6 +177,7 @@ fn progress(data: &Value) -> Progress {
             "version" | "seal" => {}
             "paused" if !value.is_null() => progress.paused = Some(pause(value)),
             "paused" => {}
+            "quota" => progress.quota = quota_waits(value),
             "continuations" => progress.continuations = number(value).unwrap_or_default(),
             "idle" => progress.idle = number(value).unwrap_or_default(),
             // A value of another type holds the run too.
@@ -291,8 +293,26 @@ fn known_reason(reason: &Value) -> Option<PauseReason> {
         "unknownUsage" => PauseReason::UnknownUsage { of: of()? },
         "rulesChanged" => PauseReason::RulesChanged,
         "modelError" => PauseReason::ModelError,
+        "quota" => PauseReason::Quota {
+            until: amount("until"),
+            goes_on_at: amount("goesOnAt"),
+            utc_offset: get(reason, "utcOffset").and_then(Value::as_i64).and_then(|of| of.try_into().ok())?,
+        },
         _ => return None,
     })
+}
+
+fn quota_waits(data: &Value) -> QuotaWaits {
+    let amount = |field| get(data, field).and_then(Value::as_u64);
+    let times = |field| get(data, field).and_then(number).unwrap_or_default();
+    QuotaWaits {
+        max_ms: amount("maxMs"),
+        in_row: times("inRow"),
+        unattended_ms: amount("unattendedMs").unwrap_or_default(),
+        worked: amount("worked").unwrap_or_default(),
+        count: times("count"),
+        ms: amount("ms").unwrap_or_default(),
+    }
 }
 
 fn visit(data: &Value) -> Option<Visit> {

@@ -35,6 +35,7 @@ impl RunState {
         }
         (self.progress.continuations, self.progress.idle) = (0, 0);
         self.progress.gate_attempts.clear();
+        self = self.waited(now);
         let paused = self.progress.paused.take().filter(|_| self.is_running());
         self.progress.paused = paused.and_then(Pause::after_move);
         // A scope that was left begins anew when it is entered again.

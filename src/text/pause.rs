@@ -14,6 +14,8 @@ use super::gate::RECHECKS_LOST;
 use super::questions::{Dialog, Question, Title, by_program, counted, in_terminal, replacement_notice};
 
 use super::names::{phase_title, short_name};
+use super::step_result::local_time;
+use super::usage::duration;
 use super::ways::short;
 
 /// The text after "paused: ".
@@ -91,6 +93,15 @@ impl fmt::Display for PauseReason {
             }
             Self::PhaseGone => f.write_str("its files no longer have the phase that it is in"),
             Self::ModelError => f.write_str("the model failed"),
+            Self::Quota { until, goes_on_at, utc_offset } => {
+                let at = |time| local_time(time, *utc_offset);
+                f.write_str("a limit of the model is reached")?;
+                match (*until, *goes_on_at) {
+                    (Some(until), None) => write!(f, ", until {}", at(until)),
+                    (_, Some(goes_on_at)) => write!(f, "; it goes on by itself at {}", at(goes_on_at)),
+                    (None, None) => f.write_str(", and its end is not known"),
+                }
+            }
             Self::Unknown(reason) => match reason.get("kind").and_then(Value::as_str) {
                 Some(kind) => {
                     write!(f, "“{}”, a reason that this version does not know", short(kind))
@@ -141,9 +152,42 @@ impl PauseReason {
             Self::FilesUnreadable { .. } => "its files cannot be read",
             Self::PhaseGone => "its phase is gone",
             Self::ModelError => "the model failed",
+            Self::Quota { .. } => "a limit of the model",
             Self::Cancel => "the agent wants to cancel",
             Self::Unknown(_) => "for an unknown reason",
         }
+    }
+}
+
+/// Returns the notice to the user who lets a run wait for the ends of limits. `is_beyond`: the limit at which it is lasts
+/// longer.
+pub fn waits_up_to(max_ms: u64, is_beyond: bool) -> String {
+    match max_ms {
+        0 => "The run does not go on by itself after a limit of the model.".to_owned(),
+        ms if is_beyond => {
+            format!("This limit does not end within {}. A longer time: /workflow :wait TIME", duration(ms))
+        }
+        ms => format!("The run goes on by itself after limits of the model, which may take {} in all.", duration(ms)),
+    }
+}
+
+/// Returns the reason of a pause in a few words, with the time that is left of a wait.
+pub(super) fn brief_reason(reason: &PauseReason, now: u64) -> String {
+    let words = reason.in_brief();
+    match reason {
+        PauseReason::Quota { goes_on_at: Some(at), .. } => {
+            let left = at.saturating_sub(now);
+            // Minutes, and seconds in the last one: a part that has begun counts.
+            let unit = if left > 60_000 { 60_000 } else { 1000 };
+            format!("{words}, goes on in {}", duration(left.div_ceil(unit).max(1) * unit))
+        }
+        PauseReason::Quota { until: Some(until), utc_offset, .. } => {
+            let at = local_time(*until, *utc_offset);
+            // The status bar has little room: the time of today, or the day.
+            let part = if until.saturating_sub(now) < 86_400_000 { at.get(11..16) } else { at.get(..10) };
+            format!("{words}, until {}", part.unwrap_or(&at))
+        }
+        _ => words.to_owned(),
     }
 }
 
@@ -197,6 +241,12 @@ pub fn pause_notice(active: &Active) -> Option<String> {
         }
         PauseReason::Gate { label, times: _ } if label == RECHECKS_LOST => {
             "They cannot be made again: /workflow :skip ends the run without them."
+        }
+        PauseReason::Quota { goes_on_at: Some(_), .. } => {
+            "Escape, /workflow :pause or your next message ends the wait; /workflow :resume goes on now."
+        }
+        PauseReason::Quota { .. } => {
+            "Your next message resumes it, or /workflow :resume; /workflow :wait has it go on by itself."
         }
         _ if active.phase.question().is_some() => {
             "/workflow :answer OUTCOME TEXT answers; /workflow :resume asks again."

@@ -11,8 +11,8 @@ use serde::Serialize;
 
 use crate::definition::{Stale, is_group_key, on_one_line, short};
 use crate::run::{
-    BranchEnd, Evidence, MAX_TASK, OutputValue, Outputs, PauseReason, PhasePath, Records, RunDir, RunState, RunStatus,
-    cut,
+    BranchEnd, Evidence, MAX_TASK, OutputValue, Outputs, PauseReason, PhasePath, QuotaWaits, Records, RunDir, RunState,
+    RunStatus, cut,
 };
 use crate::usage::Usage;
 
@@ -50,6 +50,9 @@ pub struct Report<'a> {
     /// The reason for the pause, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pause: Option<String>,
+    /// The limit of the model at which the run is paused, and its waits for the ends of such limits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    quota: Option<QuotaReport>,
     /// The values of the inputs, by name.
     #[serde(skip_serializing_if = "Records::is_empty")]
     inputs: &'a Records<String>,
@@ -83,6 +86,34 @@ pub struct Report<'a> {
     /// The branches of parallel groups, each from the last time that the run came to its group.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     branches: Vec<BranchReport<'a>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct QuotaReport {
+    /// The end of the limit, in milliseconds since 1970, if it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    until: Option<u64>,
+    /// The time at which the run goes on by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    goes_on_at: Option<u64>,
+    /// The number of waits that are over.
+    waits: u32,
+    /// Their time, in milliseconds.
+    waited_ms: u64,
+}
+
+impl QuotaReport {
+    /// `None` without a limit and a wait.
+    fn of(state: &RunState, pause: Option<&PauseReason>) -> Option<Self> {
+        let QuotaWaits { count: waits, ms: waited_ms, .. } = state.progress().quota;
+        let limit = match pause {
+            Some(PauseReason::Quota { until, goes_on_at, .. }) => Some((*until, *goes_on_at)),
+            _ => None,
+        };
+        let (until, goes_on_at) = limit.or((waits > 0).then_some((None, None)))?;
+        Some(Self { until, goes_on_at, waits, waited_ms })
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -204,6 +235,7 @@ impl<'a> Report<'a> {
             workflow: &state.workflow_key,
             task: task(state),
             outcome,
+            quota: QuotaReport::of(state, pause.as_ref()),
             pause: pause.map(|reason| reason.to_string()),
             inputs: &progress.inputs,
             run_dir: progress.run_dir.as_ref().map(RunDir::shown),
@@ -283,6 +315,10 @@ impl<'a> Report<'a> {
             format!("**Transitions:** {}{}", self.steps, repeated.unwrap_or_default()),
             format!("**Task ID:** {}", name(self.task_id)),
         ];
+        if let Some(QuotaReport { waits: waits @ 1.., waited_ms, .. }) = self.quota {
+            let waited = duration(whole_seconds(waited_ms));
+            items.push(format!("**Waits for limits of the model:** {waits}, {waited}"));
+        }
         items.extend(self.run_dir.iter().map(|path| format!("**Folder:** `{path}`")));
         items.extend(self.proposed.then(|| "**Proposed** by the agent, and allowed by the user".to_owned()));
         let inputs = self.inputs.iter();

@@ -4,18 +4,18 @@ use crate::definition::Library;
 use crate::run::{Item, PauseReason, RunState, pause_reason};
 
 use super::branches::branches_ended;
-use super::pause::run_name;
+use super::pause::{brief_reason, run_name};
 
 use super::names::short_name;
 
 /// Returns the status line of a run; `None` without an active run.
 ///
 /// `WORKFLOW > NESTED [2/3] > EMOJI PHASE [1/2]`, a part for every scope. With `⏸`: the reason of a pause in a few
-/// words, or that the run `waits` for the user.
+/// words at the time `now`, or that the run `waits` for the user.
 ///
 /// Specification: hook lifecycle, "updateStatus".
-pub fn status_line(state: Option<&RunState>, library: &Library, waits: bool) -> Option<String> {
-    line(state, library, waits.then_some("waits for you"), |reason| reason.in_brief().to_owned())
+pub fn status_line(state: Option<&RunState>, library: &Library, waits: bool, now: u64) -> Option<String> {
+    line(state, library, waits.then_some("waits for you"), |reason| brief_reason(reason, now))
 }
 
 /// Returns the status line with the whole reason of a pause, or with an instruction if the run `waits` for the user.
@@ -27,7 +27,7 @@ fn line(
     state: Option<&RunState>,
     library: &Library,
     waits: Option<&str>,
-    words: fn(&PauseReason) -> String,
+    words: impl Fn(&PauseReason) -> String,
 ) -> Option<String> {
     let state = state.filter(|state| state.is_running())?;
     let place = place(state, library);
@@ -99,15 +99,15 @@ mod tests {
             (&[("release", 1), ("gone", 0)], Some("⏸ The release (paused: its files cannot be read)")),
         ] {
             let state = RunState::new(path[0].0, "", 0, 0).at(path_to(path));
-            assert_eq!(status_line(Some(&state), &library, false).as_deref(), line);
+            assert_eq!(status_line(Some(&state), &library, false, 0).as_deref(), line);
             let is_held = |line: &str| line.starts_with('⏸');
             let waits = line.map(|line| match is_held(line) {
                 true => line.to_owned(),
                 false => format!("⏸ {line} (waits for you)"),
             });
-            assert_eq!(status_line(Some(&state), &library, true), waits);
-            assert_eq!(status_line(Some(&state.cancelled()), &library, true), None);
+            assert_eq!(status_line(Some(&state), &library, true, 0), waits);
+            assert_eq!(status_line(Some(&state.cancelled()), &library, true, 0), None);
         }
-        assert_eq!(status_line(None, &library, true), None);
+        assert_eq!(status_line(None, &library, true, 0), None);
     }
 }

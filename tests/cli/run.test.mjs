@@ -60,6 +60,27 @@ for (const version of VERSIONS) {
       assert.deepEqual([again.status, again.stderr], [2, "No run of this project is unfinished.\n"]);
     });
 
+    test("a limit of the model ends with 7 and its end, and --wait waits for it", LONG, async (t) => {
+      const limit = (/** @type {string} */ when) => ({ status: 429, text: `Rate limit. Please try again in ${when}.` });
+      const script = [limit("2h"), limit("1s"), limit("1s"), ...steps("next", "next"), REST];
+      const { run, sandbox } = await withPi(t, version, script, { globalFiles: HELLO });
+      const ended = await run("hello", "Do it", "--result", "r.json");
+      assert.equal(ended.status, 7, ended.stderr);
+      const result = JSON.parse(readFileSync(join(sandbox.project, "r.json"), "utf8"));
+      const { outcome, quotaUntil, text } = result.end;
+      assert.equal(outcome, "quota");
+      assert.ok(Math.abs(quotaUntil - Date.now() - 7_200_000) < 60_000, `${quotaUntil}`);
+      assert.match(text, /^paused in Plan: a limit of the model is reached, until 20.*: 429.*Rate limit/);
+      assert.equal(result.quota.until, quotaUntil);
+      assert.match(ended.stderr, /\nTo go on: pi-workflows run --continue --session /);
+      const waited = await run("--continue", "--wait", "1h", "--budget", "time=1m", "--result", "r.json");
+      assert.equal(waited.status, 0, waited.stderr);
+      assert.match(waited.stderr, /it goes on by itself at /);
+      assert.equal(JSON.parse(readFileSync(join(sandbox.project, "r.json"), "utf8")).quota.waits, 2);
+      const wrong = await run("hello", "Do it", "--wait", "soon");
+      assert.deepEqual([wrong.status, wrong.stderr.split(":")[0]], [2, "--wait"]);
+    });
+
     test("changed rules are accepted by their seal alone, and a budget gets more by an option alone", async (t) => {
       const work = { calls: [{ name: "write", arguments: { path: "new.txt", content: "x" } }] };
       const { run, sandbox } = await withPi(t, version, [work, REST, REST, work, step("next"), REST], {

@@ -415,6 +415,11 @@ impl api::Host for Host {
         self.answer("abort", ())
     }
 
+    fn run_command(&mut self, name: String, arguments: String) -> Result<(), types::Error> {
+        self.did(format!("run-command {name} {arguments}"));
+        self.answer("run-command", ())
+    }
+
     fn set_session_name(&mut self, name: String) -> Result<(), types::Error> {
         self.did(format!("set-session-name {name}"));
         self.answer("set-session-name", ())
@@ -545,6 +550,15 @@ impl context::Host for Host {
     fn can_confine(&mut self) -> Result<(), types::Error> {
         self.asked("can-confine".into());
         self.answer("can-confine", ())
+    }
+
+    fn zone_offset(&mut self, zone: String, _: u64) -> Result<Option<i16>, types::Error> {
+        self.answer("zone-offset", (zone == "Europe/Berlin").then_some(60))
+    }
+
+    fn last_failure(&mut self) -> Result<Option<context::ModelFailure>, types::Error> {
+        self.asked("last-failure".into());
+        self.answer("last-failure", None)
     }
 
     /// Newfoundland, in summer and in winter.

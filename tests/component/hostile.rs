@@ -193,7 +193,7 @@ fn events() -> Vec<Event> {
         Event::SessionShutdown(SessionReason::New),
         Event::Restarted,
         Event::Input(InputSource::Interactive),
-        Event::TerminalInput,
+        Event::TerminalInput(false),
         Event::BeforeAgentStart,
         Event::AgentStart,
         Event::TurnEnd(Vec::new()),

@@ -250,7 +250,7 @@ fn the_end_of_a_session() {
 
 #[test]
 fn a_countdown() {
-    for event in [Event::TerminalInput, Event::AgentStart, Event::BeforeAgentStart] {
+    for event in [Event::TerminalInput(false), Event::AgentStart, Event::BeforeAgentStart] {
         event_given_up(counting_down, &event);
     }
     given_up(counting_down, |pi| pi.timer(1));

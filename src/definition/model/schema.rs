@@ -438,10 +438,18 @@ table! {
     ];
 }
 
+/// The values of `onQuota`.
+pub const ON_QUOTA: [&str; 2] = ["pause", "wait"];
+
 table! {
     pub const SETTINGS_FIELDS: [
         /// `false`: the workflows that come with this package are not there.
         "builtin": Kind::Bool => "true",
+        /// What a run does at a limit of the model, as of a subscription: `pause` until you resume it, or `wait`, so that
+        /// it goes on by itself when the limit ends.
+        "onQuota": Kind::OneOf(&ON_QUOTA) => "pause",
+        /// The longest time of all such waits together until you act again, at most 7 days.
+        "maxWait": Kind::Duration("6h") => "6h",
     ];
 }
 

@@ -71,6 +71,10 @@ fn wait(run: &Run, agent: &Agent, pending: &Pending, cx: &Cx) -> Option<Wait> {
     if agent.activity.is_working() || !run.agent_of().tells_user {
         return None;
     }
+    if run.held().is_none() && state.goes_on_at().is_some() {
+        // It waits for the end of a limit, not for the user.
+        return None;
+    }
     match run.held().or(run.pause_reason()) {
         Some(reason) => wait(&reason.to_string(), None),
         None if agent.activity.is_waiting() => wait("it waits for your message", None),

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::definition::Stale;
 use crate::protocol::{BRANCH_ENTRY_TYPE, PROMPT_ENTRY_TYPE, STATE_ENTRY_TYPE};
-use crate::run::{Active, Branch, BranchEnd, BranchRun, Joined, OVER_BUDGET, RunState, restore};
+use crate::run::{Active, Branch, BranchEnd, BranchRun, Joined, OVER_BUDGET, PauseReason, RunState, restore};
 use crate::text;
 
 use super::branches::state::Child;
@@ -53,7 +53,8 @@ impl Engine {
 
     /// Starts as many children as can work at a time, on branches that neither have ended nor wait.
     fn start_children(&mut self, cx: &mut Cx) -> Result<(), Stale> {
-        let Some(active) = self.run.active().filter(|_| !self.children.is_ending()) else {
+        let Some(active) = self.run.active().filter(|_| !self.children.is_ending() && self.children.limit().is_none())
+        else {
             return Ok(());
         };
         let library = active.library;
@@ -135,7 +136,11 @@ impl Engine {
             if *ended == ChildEnd::Aborted && !child.as_ref().is_some_and(|child| child.is_stopped) {
                 self.children.end(None);
             }
+            let limit = child.as_ref().and_then(Child::limit);
             (run.end, run.waits) = child.map_or((None, None), |child| child.ended(ended));
+            if let (Some(until), Some(_)) = (limit, &run.waits) {
+                self.children.meet_limit(until);
+            }
             self.run.change_unstored(|_, _| new.clone());
             if run.end == Some(over_budget()) && budget_used_up(&self.run, &self.agent, &self.meter, cx).is_some() {
                 // The used-up budget is the budget of the run, which all branches share: the branches go on when the
@@ -194,7 +199,7 @@ impl Engine {
 
     /// Returns what follows when no child works any more. `has_children`: the host has children.
     pub(super) fn branches_ended(&mut self, reply: &mut OpenReply, has_children: bool, cx: &mut Cx) -> Next {
-        let ending = self.children.reason();
+        let (ending, limit) = (self.children.reason(), self.children.limit());
         self.children.forget(cx);
         // A branch may wait because its files give it other rules: the user is told so.
         let waits = |state: &RunState| state.progress().branches.values().any(|run| run.waits.is_some());
@@ -209,6 +214,7 @@ impl Engine {
         }
         match active.state.joined(active.library) {
             Joined::Done(outcome) => Next::Ended(active.state.without_failed_branches(active.library), outcome),
+            Joined::Stuck(_) | Joined::Open if let Some(until) = limit => Next::Limit(until),
             Joined::Stuck(why) => Next::NotEnded(None, why),
             Joined::Open if has_children => Next::NotEnded(None, "its branches were interrupted".to_owned()),
             Joined::Open => Next::NotEnded(None, "agents for branches cannot be started here".to_owned()),
@@ -300,6 +306,14 @@ impl Child {
         match self.state {
             Some(_) => Ok(()),
             None => Err("the state of its run cannot be read".to_owned()),
+        }
+    }
+
+    /// The end of the limit at which its run is paused.
+    fn limit(&self) -> Option<Option<u64>> {
+        match self.state.as_ref()?.progress().paused.as_ref()?.reason {
+            PauseReason::Quota { until, .. } => Some(until),
+            _ => None,
         }
     }
 

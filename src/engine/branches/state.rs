@@ -21,6 +21,8 @@ pub struct Children {
     /// Set while all children end. The inner value is the reason for which the run pauses then; `None` if the children
     /// were interrupted.
     ending: Option<Option<PauseReason>>,
+    /// A branch has met a limit of the model; its end, if it was told.
+    limit: Option<Option<u64>>,
     /// The children that still work on a group that the run has left, by the key of their branch; their usage still
     /// counts.
     left: Map<String, Child>,
@@ -142,6 +144,16 @@ impl Children {
     /// Returns true if all children end, so that no other child begins.
     pub fn is_ending(&self) -> bool {
         self.ending.is_some()
+    }
+
+    /// A branch has met a limit with this end: no other child begins before it.
+    pub fn meet_limit(&mut self, until: Option<u64>) {
+        self.limit = Some(self.limit.flatten().max(until));
+    }
+
+    /// The end of the limit for which branches wait, unless they were interrupted.
+    pub fn limit(&self) -> Option<Option<u64>> {
+        self.limit.filter(|_| !self.is_ending())
     }
 
     /// The reason for which the children end, if they were not interrupted.

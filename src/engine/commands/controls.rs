@@ -26,11 +26,14 @@ macro_rules! controls {
 }
 
 controls!(
-    Status, Pause, Resume, Answer, Next, Back, Skip, Stop, Retry, Cancel, Graph, Report, Panel, Limits, Check, New
+    Status, Pause, Resume, Wait, Answer, Next, Back, Skip, Stop, Retry, Cancel, Graph, Report, Panel, Limits, Check,
+    New
 );
 
 /// The name of the control that shows the diagnostics.
 pub(super) const CHECK: &str = ":check";
+/// The name of the control that lets a run wait for the end of a limit.
+pub(in crate::engine) const WAIT: &str = ":wait";
 
 struct Properties {
     /// A command name cannot contain a colon, so the name of a control hides no workflow.
@@ -70,6 +73,7 @@ impl Control {
             Self::Status => shows(":status", "Show the phases of the run", true),
             Self::Pause => changes(":pause", "Do not continue automatically", WhileHeld::Refused),
             Self::Resume => changes(":resume", "Go on after a pause or an interrupted countdown", WhileHeld::Works),
+            Self::Wait => changes(WAIT, "Go on by itself when a limit of the model ends", WhileHeld::Refused),
             Self::Answer => {
                 changes(":answer", "Answer the question of the run: an outcome, and a text", WhileHeld::Refused)
             }
@@ -98,6 +102,7 @@ impl Control {
             self,
             Self::Graph
                 | Self::Resume
+                | Self::Wait
                 | Self::Answer
                 | Self::Next
                 | Self::Skip
@@ -179,7 +184,8 @@ impl Engine {
             Control::Status => return self.show_status(cx),
             Control::Pause => {
                 self.pending.withdraw_gates(cx);
-                if self.run.pause_reason().is_some_and(PauseReason::needs_resume) {
+                let tells = |reason: &PauseReason| reason.needs_resume() || matches!(reason, PauseReason::Quota { .. });
+                if self.run.pause_reason().is_some_and(tells) {
                     // A message of the user must not end the pause.
                     tell_pause(&self.run, cx);
                 } else {
@@ -187,6 +193,7 @@ impl Engine {
                 }
             }
             Control::Resume => return Ok(self.resume_by_user(argument, was_at_rest, cx)),
+            Control::Wait => return Ok(self.wait_by_user(argument, cx)),
             Control::Answer => return Ok(self.answer_by_user(argument, cx)),
             Control::Next => return Ok(self.next_by_user(argument, cx)),
             Control::Back => self.back_by_user(cx),
@@ -226,6 +233,7 @@ fn is_offered(control: Control, run: &Run, is_at_rest: bool) -> bool {
         | Control::Check
         | Control::New
         | Control::Status
+        | Control::Wait
         | Control::Next
         | Control::Back
         | Control::Skip

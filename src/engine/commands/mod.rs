@@ -20,6 +20,7 @@ use super::effect::{Effect, Level, Reply};
 use super::state::Engine;
 
 pub use complete::Completion;
+pub(super) use controls::WAIT;
 pub(super) use show::show;
 
 /// Registration of a command or a flag.
@@ -73,6 +74,12 @@ pub const EVENTS_FLAG: Command = Command {
     description: "Write the events of a workflow to standard error in print and JSON mode, as JSON lines; \"full\": with texts, in RPC mode too",
 };
 
+/// The flag with the time that waits for limits of the model may take.
+pub const WAIT_FLAG: Command = Command {
+    name: "workflow-wait",
+    description: "How long a run may wait for the ends of limits of the model in all, such as 6h",
+};
+
 impl Engine {
     /// Runs a command.
     pub(super) fn command(&mut self, name: &str, arguments: &str, cx: &mut Cx) -> Result<Reply, Stale> {
@@ -86,6 +93,9 @@ impl Engine {
         let was_at_rest = self.agent.activity.is_at_rest();
         if !shows {
             self.agent.activity.stop(cx);
+            if !(self.quota.is_due() && arguments == WAIT) {
+                self.attend(cx);
+            }
         }
         let was_held = self.run.held().is_some();
         if was_held {

@@ -132,7 +132,10 @@ impl Engine {
         }
         let active = self.run.active().filter(|active| active.model().is_given());
         // After an error of the phase's model, or Escape, the user may select another model to go on with.
-        let stopped = matches!(self.run.pause_reason(), Some(PauseReason::ModelError | PauseReason::Aborted));
+        let stopped = matches!(
+            self.run.pause_reason(),
+            Some(PauseReason::ModelError | PauseReason::Quota { .. } | PauseReason::Aborted)
+        );
         let is_in_use = stopped || self.keeper.visit().is_some();
         if !(is_in_use && active.is_some()) {
             self.forget_returned_model(cx);

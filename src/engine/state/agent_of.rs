@@ -13,15 +13,17 @@ pub struct AgentOf {
     pub takes_options: bool,
     /// It continues after a countdown, in which the user can interrupt it: nobody watches a branch.
     pub counts_down: bool,
+    /// It waits for the end of a limit of the model.
+    pub waits: bool,
     /// It gets another prompt after the end of its run.
     pub is_prompted_again: bool,
 }
 
 impl AgentOf {
     pub const SESSION: Self =
-        Self { tells_user: true, takes_options: true, counts_down: true, is_prompted_again: true };
+        Self { tells_user: true, takes_options: true, counts_down: true, waits: true, is_prompted_again: true };
     pub const BRANCH: Self =
-        Self { tells_user: false, takes_options: false, counts_down: false, is_prompted_again: false };
+        Self { tells_user: false, takes_options: false, counts_down: false, waits: false, is_prompted_again: false };
 
     /// The agent that works on this run; without a run, the session's.
     pub fn run<'a>(state: impl Into<Option<&'a RunState>>) -> &'static Self {

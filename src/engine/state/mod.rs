@@ -29,6 +29,7 @@ use super::fresh_start::state::FreshStart;
 use super::limits::state::Limits;
 use super::models::state::ModelKeeper;
 use super::proposals::state::Proposals;
+use super::quota::state::Quota;
 use super::repetition::state::Repetition;
 use super::tools;
 use super::watching::state::Watch;
@@ -56,6 +57,7 @@ pub struct Engine {
     pub(super) children: Children,
     pub(super) limits: Limits,
     pub(super) attention: Attention,
+    pub(super) quota: Quota,
     pub(super) display: Display,
     pub(super) watch: Watch,
 }

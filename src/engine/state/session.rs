@@ -24,6 +24,8 @@ pub struct Session {
     pub accept_rules: Option<String>,
     /// The amount that the command line adds to a budget that is used up; taken when it is used.
     pub more: Option<String>,
+    /// The longest time of all waits for limits of the model since the user acted last, in milliseconds; `None` for no wait.
+    pub wait: Option<u64>,
     /// The commands that the user allowed for this session.
     pub allowed_commands: Set<String>,
     /// The commands that the user allowed for the run with this task id.

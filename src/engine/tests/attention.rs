@@ -55,7 +55,7 @@ fn a_countdown_is_no_wait_but_an_interrupted_one_is() {
     let mut session = at_work(Some("terminal: true\n"));
     assert_eq!(told(&session.stop()), [""; 0]);
     assert_eq!(
-        told(&session.on(Event::TerminalInput).effects),
+        told(&session.on(Event::TerminalInput { interrupts: false }).effects),
         ["Waits: Workflow The flat waits for you | In * a: it waits for your message | None true"]
     );
     let input = session.on(Event::Input { from_user: true });

@@ -717,3 +717,27 @@ fn what_a_child_takes_that_ends_behind_the_begin_of_another_group_counts() {
     family.finish("x", "clean");
     assert_eq!(family.state().usage().cost, 1.0);
 }
+
+#[test]
+fn branches_wait_together_for_the_end_of_a_limit() {
+    const LIMIT: &str = "429 rate_limit_error: try again in 2h";
+    const HOUR: u64 = 3_600_000;
+    let mut family = Family::new(GROUP);
+    family.parent.engine.session.wait = Some(6 * HOUR);
+    let _ = family.child("bugs").fails(LIMIT);
+    assert_eq!(family.child("bugs").limit(), Some((Some(2 * HOUR), None)), "a branch does not wait itself");
+    family.end("bugs", ChildEnd::Settled);
+    assert_eq!(family.parent.limit(), None, "the other one works on");
+    family.finish("tests", "clean");
+    assert_eq!(family.working(), [""; 0], "none begins before the end of the limit");
+    family.answer();
+    assert_eq!(family.parent.limit(), Some((Some(2 * HOUR), Some(2 * HOUR + 1000))));
+    family.parent.now += 2 * HOUR + 1000;
+    let output = family.parent.goes_on();
+    family.take(output);
+    assert_eq!(family.working(), ["bugs", "docs"], "what has ended is not done again");
+    family.finish("bugs", "clean");
+    family.finish("docs", "clean");
+    family.answer_to_user();
+    assert_eq!((family.phase(), family.pause()), ("w:2".to_owned(), String::new()));
+}

@@ -45,7 +45,7 @@ fn the_run_waits_for_each_message_of_the_user() {
         assert_eq!(session.counts(), (0, 0));
         assert_eq!(session.engine.run.pause_reason(), None);
     }
-    assert_eq!(session.on(Event::TerminalInput), Output::default());
+    assert_eq!(session.on(Event::TerminalInput { interrupts: false }), Output::default());
     assert!(session.engine.agent.activity.is_waiting(), "no key ends it");
     let _ = session.on(Event::Input { from_user: true });
     assert_eq!(session.status.as_deref(), Some("The w > * talk [1/2]"));
@@ -236,7 +236,7 @@ impl Session {
                 vec![self.on(Event::Step { input: r#"{"action":"next","summary":"s"}"#, nested })]
             }
             Happens::Control(control) => vec![self.command("workflow", control)],
-            Happens::Key => vec![self.on(Event::TerminalInput)],
+            Happens::Key => vec![self.on(Event::TerminalInput { interrupts: false })],
             Happens::Timer => vec![self.on(Event::Timer { id: 1, idle: true })],
             Happens::Restart { at_work } => {
                 let stored = self.stored_run().cloned();

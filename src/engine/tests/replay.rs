@@ -29,7 +29,7 @@ pub(super) fn lasting(event: &Event) -> Event<'static> {
         Event::Session { stored, in_view, facts } => Event::Session { stored, in_view, facts },
         Event::SessionShutdown => Event::SessionShutdown,
         Event::Input { from_user } => Event::Input { from_user },
-        Event::TerminalInput => Event::TerminalInput,
+        Event::TerminalInput { interrupts } => Event::TerminalInput { interrupts },
         Event::BeforeAgentStart { role } => Event::BeforeAgentStart { role },
         Event::Compacted => Event::Compacted,
         Event::Role(role) => Event::Role(role),
