@@ -766,8 +766,8 @@ Of fewer than 5 runs, which a median needs: the smallest and the largest.
     assert.deepEqual(
       stdout.split("\n").filter((line) => line.startsWith("flow")),
       [
-        "flow: 6 runs since 2026-11-05 (6 done), fingerprint 1:new",
-        "flow: 3 runs from 2026-11-02 to 2026-11-04 (3 done), fingerprint 1:old, older",
+        "flow: 6 runs since 2026-11-05 (6 done), fingerprint 2:new",
+        "flow: 3 runs from 2026-11-02 to 2026-11-04 (3 done), fingerprint 2:old, older",
       ],
     );
     assert.match(
@@ -789,7 +789,7 @@ Of fewer than 5 runs, which a median needs: the smallest and the largest.
     write("older.jsonl", took(0, 1, {}, seal("oldest")));
     assert.match(
       run(["stats", "flow"]).stdout,
-      /\nflow: 1 run on 2026-11-01 \(1 done\), fingerprint 1:oldest, older\n/,
+      /\nflow: 1 run on 2026-11-01 \(1 done\), fingerprint 2:oldest, older\n/,
     );
   });
 

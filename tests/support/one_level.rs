@@ -33,6 +33,7 @@ impl WorkflowFiles for Files {
         let entry = |name: &String, kind| DirEntry { name: name.clone(), kind, target: None };
         Ok(match self.0.get(path) {
             Some(files) => files.keys().map(|name| entry(name, FileKind::File)).collect(),
+            None if !path.is_empty() => return Err(ReadError::File(FileError::NotFound)),
             None => self.0.keys().map(|name| entry(name, FileKind::Directory)).collect(),
         })
     }
