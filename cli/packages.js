@@ -9,7 +9,7 @@ import { fieldOf, installedPackages, packageIn, projectSettings, readManifest, r
 
 /** The grants of packages in the manifest of this package. */
 export const GRANTS = readManifest(new URL("../package.json", import.meta.url)).files.filter(
-  (grant) => grant.base === "packages",
+  (grant) => grant.base === "packages" || grant.base === "own",
 );
 
 const NOT_LOADED =
@@ -95,7 +95,8 @@ export function packageAround(folder) {
   const real = realpathSync(folder);
   for (let above = real; ; above = dirname(above)) {
     const found = packageIn(above, "user", () => true);
-    if (found && GRANTS.some((grant) => fieldOf(found.manifest, grant.field) !== undefined)) {
+    const isMeant = (/** @type {typeof GRANTS[number]} */ { base }) => base === "packages";
+    if (found && GRANTS.filter(isMeant).some((grant) => fieldOf(found.manifest, grant.field) !== undefined)) {
       const parts = relative(above, real).split(sep);
       return parts.includes(".pi") ? undefined : { packages: [found], only: parts.join("/") || undefined };
     }

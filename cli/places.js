@@ -3,7 +3,9 @@ import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 
-import { listedPackages, packageAround } from "./packages.js";
+import { ownPackage } from "#loader";
+
+import { listedPackages, packageAround, packageFolder } from "./packages.js";
 import { Failure, shortened } from "./words.js";
 
 export function agentDir() {
@@ -42,7 +44,11 @@ export async function placesOf(dir) {
     return {
       ...listed,
       grants,
-      packages: [...listed.packages, ...(around?.packages ?? []).filter((own) => !isListed(own))],
+      packages: [
+        ...listed.packages,
+        ...(around?.packages ?? []).filter((own) => !isListed(own)),
+        ...ownPackage(packageFolder()),
+      ],
     };
   }
   if (!statSync(folderIfThere(dir), { throwIfNoEntry: false }))

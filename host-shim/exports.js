@@ -3,7 +3,7 @@ export { fieldOf, filesBelow, packageRoots } from "./files.js";
 export { isName } from "./folders.js";
 export { utcOffset, zoneOffset } from "./local-time.js";
 export { instantiator, readManifest } from "./manifest.js";
-export { installedPackages, packageIn, projectSettings, readText } from "./packages.js";
+export { installedPackages, ownPackage, packageIn, projectSettings, readText } from "./packages.js";
 export { count, isOfAgent, noUsage, timeOf, usageOf } from "./usage.js";
 
 /** @typedef {import("./interface.js").Usage} Usage */

@@ -21,7 +21,7 @@ import { ModelFailures } from "./model-failure.js";
 import { Models } from "./models.js";
 import { HeldNotifications, Notifications } from "./notifications.js";
 import { watchSessions } from "./pi-session.js";
-import { installedPackages } from "./packages.js";
+import { installedPackages, ownPackage } from "./packages.js";
 import { registerEntryRenderer, registerMessageRenderer } from "./renderers.js";
 import { Requests } from "./requests.js";
 import { isNew, sessionImports } from "./session.js";
@@ -389,6 +389,8 @@ export class Extension {
         isProjectTrusted: () => calls.context.isProjectTrusted(),
       }),
     };
+    const installed = installedPackages(codingAgent, bases);
+    const own = ownPackage(this.#manifest.folder);
     return {
       "pi:extension/types": {},
       "pi:extension/api": {
@@ -410,7 +412,7 @@ export class Extension {
       ),
       "pi:extension/session": sessionImports(calls, this.#manifest),
       "pi:extension/ui": this.#ui.imports(),
-      "pi:extension/files": fileImports(this.#manifest.files, bases, installedPackages(codingAgent, bases)),
+      "pi:extension/files": fileImports(this.#manifest.files, bases, () => [...installed(), ...own]),
       "pi:extension/store": storeImports(this.#manifest.store, bases.agentDir, (message) =>
         this.#ui.showError(message),
       ),

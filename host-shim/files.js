@@ -42,11 +42,11 @@ import { Snapshot } from "./snapshot.js";
  */
 
 /**
- * The folders of the installed pi packages whose `package.json` has a field. Packages of the project's settings count
- * only while the user trusts the project.
+ * The folders of the installed pi packages whose `package.json` has a field; of `own` the component's own package. Packages
+ * of the project's settings count only while the user trusts the project.
  * @typedef {object} PackageGrant
- * @property {string} name the beginning of the component's names for them
- * @property {"packages"} base
+ * @property {string} name the component's name for the own package, the beginning of its names for others
+ * @property {"packages" | "own"} base
  * @property {string[]} field the keys that lead to the field
  */
 
@@ -72,8 +72,9 @@ const MAX_ENTRIES = 50_000;
  * @returns {FileImports}
  */
 export function fileImports(grants, bases, packages = () => []) {
-  const ofPackages = grants.filter((grant) => grant.base === "packages");
-  const ofFolders = grants.filter((grant) => grant.base !== "packages");
+  const isOfPackage = (/** @type {Grant} */ grant) => grant.base === "packages" || grant.base === "own";
+  const ofPackages = /** @type {PackageGrant[]} */ (grants.filter(isOfPackage));
+  const ofFolders = /** @type {FolderGrant[]} */ (grants.filter((grant) => !isOfPackage(grant)));
   const folder = (/** @type {FolderGrant} */ { base, path }) => {
     if (base === "agent") return join(bases.agentDir(), path);
     return base === "cwd" ? join(bases.cwd(), path) : join(bases.cwd(), bases.configDirName, path);
@@ -100,11 +101,12 @@ export function fileImports(grants, bases, packages = () => []) {
  */
 export function packageRoots(grants, packages) {
   return grants.flatMap((grant) =>
-    packages.flatMap(({ path, scope, name, manifest, granted }) => {
+    packages.flatMap(({ path, scope, name, manifest, granted, isOwn = false }) => {
       const value = fieldOf(manifest, grant.field);
-      if (value === undefined) return [];
+      if (value === undefined || isOwn !== (grant.base === "own")) return [];
       const installed = { name, scope, value: json(value) };
-      return [{ name: `${grant.name}:${path}`, path: () => path, within: undefined, granted, listed: true, installed }];
+      const root = isOwn ? grant.name : `${grant.name}:${path}`;
+      return [{ name: root, path: () => path, within: undefined, granted, listed: true, installed }];
     }),
   );
 }

@@ -21,6 +21,7 @@ import { unlessFails, untrusted } from "#sandbox";
  * @property {string} name the name in its manifest; without a valid one, made of the name of its folder
  * @property {unknown} manifest the value of its `package.json`
  * @property {() => boolean} granted returns true if the package may be read now
+ * @property {true} [isOwn] it is the component's own package, installed or not
  */
 
 /** The maximum size of a `package.json` and of a settings file, in bytes. */
@@ -86,6 +87,16 @@ export function installedPackages({ DefaultPackageManager, SettingsManager }, ba
 export function packageIn(path, scope, granted) {
   const manifest = unlessFails(() => readManifest(path));
   return manifest === undefined ? undefined : { path, scope, name: nameOf(manifest, path), manifest, granted };
+}
+
+/**
+ * Returns the component's own package, as a list.
+ * @param {string} folder
+ * @returns {Installed[]}
+ */
+export function ownPackage(folder) {
+  const own = packageIn(folder.replace(/[/\\]$/, ""), "user", () => true);
+  return own ? [{ ...own, isOwn: true }] : [];
 }
 
 /**

@@ -105,6 +105,9 @@ export async function runWorkflow(words, options) {
       Number(waitMs ?? 0),
     );
     const args = await argumentsOf(session, bounds ? { ...options, budget: undefined } : options);
+    // The user of the command line gives these values, so one that the workflow takes for a command is allowed.
+    const values = options.continue || bounds ? [] : valuesIn(given.words, options.input).map(([, value]) => value);
+    if (values.length > 0) args.push(`--allow-workflow-value=${values.join("\n")}`);
     const ended = await headless.run(options.pi, args, prompt);
     isOver = headless.newestRun()?.outcome !== "running";
     const status = tellEnd(ended, headless, session, bounds && headless.agent, options, outputs);
@@ -495,7 +498,7 @@ async function promptOf(name, { task, words }, { input = [], continue: goesOn, m
     throw new Failure(
       `${quoted(wrong)} is one word too many. Put the task in quotes, and values of inputs before it: NAME=VALUE.`,
     );
-  const given = [...inputsIn(input), ...pairs("input", "NAME=VALUE", words)];
+  const given = valuesIn(words, input);
   if (given.length > 0) {
     // Without inputs the workflow would take the values for its task.
     const { grants, packages } = await placesOf(undefined);
@@ -506,6 +509,9 @@ async function promptOf(name, { task, words }, { input = [], continue: goesOn, m
   // Words behind `--` are no values of inputs.
   return `/workflow ${[name, ...written, "--", task].join(" ")}`;
 }
+
+/** The values of inputs. @param {string[]} words the words between NAME and TASK @param {string[]} input */
+const valuesIn = (words, input = []) => [...inputsIn(input), ...pairs("input", "NAME=VALUE", words)];
 
 /** @param {string} option @param {string} text bounds in the form of `--budget` */
 function boundsOf(option, text) {

@@ -12,9 +12,10 @@ use std::collections::VecDeque;
 
 use serde_json::Value;
 
+use crate::definition;
 use crate::engine::{
-    ACCEPT_RULES_FLAG, ALLOW_COMMANDS_FLAG, BUDGET_FLAG, COMMANDS, Command, EVENTS_FLAG, MORE_FLAG, STEP_TOOL,
-    WAIT_FLAG,
+    ACCEPT_RULES_FLAG, ALLOW_COMMANDS_FLAG, ALLOW_VALUES_FLAG, BUDGET_FLAG, COMMANDS, Command, EVENTS_FLAG, MORE_FLAG,
+    STEP_TOOL, WAIT_FLAG,
 };
 use crate::engine::{Context, EndedCall, Engine, Event, Facts, Output, Reply, Stop, Ui, Watching, prepared};
 use crate::protocol::{
@@ -106,7 +107,7 @@ impl Guest for Component {
             name: ALLOW_COMMANDS_FLAG.name.into(),
             description: ALLOW_COMMANDS_FLAG.description.into(),
         });
-        for flag in [BUDGET_FLAG, ACCEPT_RULES_FLAG, MORE_FLAG, EVENTS_FLAG, WAIT_FLAG] {
+        for flag in [ALLOW_VALUES_FLAG, BUDGET_FLAG, ACCEPT_RULES_FLAG, MORE_FLAG, EVENTS_FLAG, WAIT_FLAG] {
             api::register_text_flag(&api::Flag { name: flag.name.into(), description: flag.description.into() });
         }
         for command in &COMMANDS {
@@ -260,10 +261,14 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
                 true => known(api::get_text_flag(flag.name)),
                 false => Ok(None),
             };
+            let handed = context::handed().and_then(|handed| serde_json::from_str(&handed).ok());
+            let mut allowed: Vec<String> = handed.unwrap_or_default();
+            let values = known(api::get_text_flag(ALLOW_VALUES_FLAG.name))?.unwrap_or_default();
+            allowed.extend(values.lines().map(definition::Command::shown_value));
             let facts = Facts {
                 project: known(context::cwd())?,
                 allow_commands: known(api::get_flag(ALLOW_COMMANDS_FLAG.name))?,
-                allowed: context::handed().and_then(|handed| serde_json::from_str(&handed).ok()).unwrap_or_default(),
+                allowed,
                 budget: known(api::get_text_flag(BUDGET_FLAG.name))?,
                 accept_rules: at_start(ACCEPT_RULES_FLAG)?,
                 more: at_start(MORE_FLAG)?,

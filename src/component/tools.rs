@@ -29,7 +29,7 @@ impl wit::Guest for Component {
         let asked = folder.map(|folder| format!("{root}/{folder}"));
         let is_asked = |own: &str| asked.as_ref().is_none_or(|asked| is_within(asked, own));
         diagnostics.retain(|diagnostic| asked.as_ref().is_none_or(|asked| library.concerns(asked, &diagnostic.file)));
-        let workflows = || library.iter().filter(|workflow| is_asked(&workflow.folder));
+        let workflows = || library.iter().filter(|workflow| is_asked(&workflow.folder) && !workflow.is_builtin());
         let left_out = library.left_out().iter().filter(|left_out| is_asked(&left_out.folder));
         let mut summary = text::check_summary(workflows().count(), left_out.count(), &diagnostics);
         summary.extend(text::package_counts(workflows()));

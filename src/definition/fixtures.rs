@@ -19,6 +19,8 @@ pub struct Files {
     pub tree: BTreeMap<String, String>,
     /// Installed packages, each with its files; the root of each is `package:` and its number from 0.
     pub packages: Vec<(Package, BTreeMap<String, String>)>,
+    /// This package, with its files; its root is `builtin`.
+    pub builtin: Option<(Package, BTreeMap<String, String>)>,
     /// The workflow files when the record was started.
     pub snapshot: RefCell<Option<Snapshot>>,
     /// pi does not trust the project: the files of the root `project` are not read.
@@ -85,6 +87,7 @@ impl Files {
         match root {
             "global" => &self.global,
             "project" => &self.project,
+            BUILTIN_ROOT if self.builtin.is_some() => self.builtin.as_ref().map_or(&self.tree, |(_, files)| files),
             _ => match root.strip_prefix("package:").and_then(|number| number.parse().ok()) {
                 Some(number) => {
                     let number: usize = number;
@@ -125,6 +128,12 @@ impl WorkflowFiles for Files {
             name: format!("package:{number}"),
             path: format!("~/packages/{number}"),
             location: format!("/home/packages/{number}"),
+            package: Some(package.clone()),
+        }));
+        roots.extend(self.builtin.iter().map(|(package, _)| Root {
+            name: BUILTIN_ROOT.into(),
+            path: "~/builtin".into(),
+            location: "/home/builtin".into(),
             package: Some(package.clone()),
         }));
         Ok(roots)

@@ -5,8 +5,8 @@ use crate::sorted::Map;
 use super::diagnostic::report::{self};
 use super::diagnostic::{Anchored, Diagnostic, PathPart, PhaseProblem, Problem, ToolProblem, WorkflowProblem};
 use super::model::{
-    ALIASES_ROOT, LeftOut, Library, Notify, PackageScope, Parts, Replacing, Root, Stale, Surroundings, UserLimits,
-    Workflow, WorkflowFiles, last_part, package_of,
+    ALIASES_ROOT, BUILTIN_ROOT, LeftOut, Library, Notify, PackageScope, Parts, Replacing, Root, Stale, Surroundings,
+    UserLimits, Workflow, WorkflowFiles, last_part, package_of,
 };
 use super::read::bounded::Bounded;
 use super::read::root::RootReader;
@@ -65,6 +65,9 @@ pub(super) fn read(
     for (number, root) in roots.iter().enumerate() {
         if bounded.reached_at().is_some() {
             break;
+        }
+        if root.name == BUILTIN_ROOT && !parts.settings.builtin {
+            continue;
         }
         let reader = RootReader::new(&mut bounded, root, check.map(Lint::new), &mut sources, &mut diagnostics);
         let Parts { workflows, left_out, skipped, mut listed, aliases, .. } = reader.read()?;

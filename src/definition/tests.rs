@@ -454,6 +454,7 @@ fn library_folders_are_searched_and_the_nearest_of_a_name_wins() {
     );
 }
 
+mod builtin;
 mod context;
 mod empty;
 mod fuel;

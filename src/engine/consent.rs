@@ -21,9 +21,15 @@ pub(super) struct Unallowed {
     pub commands: Vec<String>,
     /// The project's identity, under which a consent can be remembered.
     identity: Option<String>,
+    /// A command is a value of the run: the consent to it holds for the run, as the start's does.
+    has_values: bool,
 }
 
 impl Unallowed {
+    pub fn with_values(self, has_values: bool) -> Self {
+        Self { has_values, ..self }
+    }
+
     /// The dialog. A key that was meant for the editor chooses the first option: that option does no harm. A consent
     /// can be remembered only where the project's identity is known.
     pub fn dialog(
@@ -32,6 +38,7 @@ impl Unallowed {
         question: impl FnOnce(&[String], text::Dialog) -> text::Question,
         cx: &mut Cx,
     ) -> Request {
+        let once = if self.has_values { ONCE_IN_RUN } else { once };
         let always = self.identity.as_ref().map(|_| "Yes, always in this folder");
         let options = ["No", once, "Yes, for this session"].into_iter().chain(always);
         let options: Vec<String> = options.map(Into::into).collect();
@@ -71,13 +78,21 @@ impl Session {
         }
         let identity = cx.host.project_identity();
         commands.retain(|command| !self.remembers(REMEMBERED, identity.as_deref(), command, cx));
-        (!commands.is_empty()).then_some(Unallowed { commands, identity })
+        (!commands.is_empty()).then_some(Unallowed { commands, identity, has_values: false })
+    }
+
+    fn allow_in_run(&mut self, commands: &[String], run: &Run) {
+        let Some(state) = run.running() else { return };
+        let mut allowed = self.allowed_in_run(run).cloned().unwrap_or_default();
+        allowed.extend(commands.iter().cloned());
+        self.allowed_in_run = Some((state.task_id.clone(), allowed));
     }
 
     /// Returns true if the user has allowed the commands with this option, and keeps the consent as the option says; no
     /// option is no consent.
-    pub fn allow(&mut self, asked: &Unallowed, chosen: Option<usize>, cx: &mut Cx) -> bool {
+    pub fn allow(&mut self, asked: &Unallowed, chosen: Option<usize>, run: &Run, cx: &mut Cx) -> bool {
         match (chosen, &asked.identity) {
+            (Some(1), _) if asked.has_values => self.allow_in_run(&asked.commands, run),
             (Some(1), _) => {}
             (Some(2), _) => self.allowed_commands.extend(asked.commands.iter().cloned()),
             (Some(3), Some(_)) => self.remember(REMEMBERED, asked.identity.as_deref(), &asked.commands, cx),

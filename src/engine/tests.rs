@@ -1048,6 +1048,7 @@ mod attention;
 mod branches;
 mod briefing;
 mod budget;
+mod command_values;
 mod confinement;
 mod conversation;
 mod ending;

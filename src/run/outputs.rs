@@ -87,7 +87,7 @@ impl OutputValue {
     pub fn of_text(kind: &ValueType, text: &str) -> Option<Self> {
         match kind {
             ValueType::List { .. } => Some(Self::of_input(kind, kind.value(text)?)),
-            ValueType::Text(_) | ValueType::Number(_) | ValueType::Choice(_) | ValueType::Flag => {
+            ValueType::Text(_) | ValueType::Number(_) | ValueType::Choice(_) | ValueType::Flag | ValueType::Command => {
                 Self::given(kind, &text.into()).ok()
             }
         }
@@ -98,7 +98,9 @@ impl OutputValue {
         match kind {
             ValueType::List { fields, .. } if fields.is_empty() => Self::List(lines(&text)),
             ValueType::List { .. } => Self::Records(text.lines().filter_map(record_of).collect()),
-            ValueType::Text(_) | ValueType::Number(_) | ValueType::Choice(_) | ValueType::Flag => Self::Text(text),
+            ValueType::Text(_) | ValueType::Number(_) | ValueType::Choice(_) | ValueType::Flag | ValueType::Command => {
+                Self::Text(text)
+            }
         }
     }
 

@@ -59,7 +59,7 @@ fn examples(outputs: &[Output]) -> String {
             ValueType::Choice(_) => text(&kind.sample(name)),
             ValueType::List { fields, .. } if !fields.is_empty() => format!("[{{{}}}]", examples(fields)),
             ValueType::List { .. } => format!("[{}]", text(&placeholder(name))),
-            ValueType::Number(_) | ValueType::Flag => kind.sample(name),
+            ValueType::Number(_) | ValueType::Flag | ValueType::Command => kind.sample(name),
         };
         format!("{}: {value}", text(name))
     });

@@ -26,8 +26,9 @@ pub fn diagnostic_notice(library: &Library, diagnostics: &[Diagnostic]) -> Optio
 /// Returns all diagnostics, each with its place, the line there and its help; last, the number of diagnostics.
 pub fn check_report(library: &Library, diagnostics: &[Diagnostic]) -> String {
     let mut blocks: Vec<String> = diagnostics.iter().map(diagnostic_text).collect();
-    let mut summary = check_summary(library.iter().count(), library.left_out().len(), diagnostics);
-    summary.extend(package_counts(library.iter()));
+    let workflows = || library.iter().filter(|workflow| !workflow.is_builtin());
+    let mut summary = check_summary(workflows().count(), library.left_out().len(), diagnostics);
+    summary.extend(package_counts(workflows()));
     blocks.push(summary);
     blocks.join("\n\n")
 }

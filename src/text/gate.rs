@@ -9,7 +9,8 @@ use super::template::resolve_with;
 use super::usage::duration;
 use super::variables::phase_variable;
 use crate::definition::{
-    Check, CheckKind, Command, Library, Phase, Variable, label_of, on_one_line, resolve_path, short, unescaped,
+    Check, CheckKind, Command, Library, Phase, ValueType, Variable, label_of, on_one_line, resolve_path, short,
+    unescaped,
 };
 use crate::run::{Active, Changed, CheckPlace, CheckedFiles, Evidence, GateAhead, Outputs, PhasePath, RunState};
 
@@ -98,11 +99,15 @@ pub fn with_values(check: &Check, active: &Active, depth: usize) -> Check {
     let in_words = |text: &str| in_words(text, active, depth);
     let mut check = check.clone();
     match &mut check.kind {
-        // The check has a label of its own.
-        CheckKind::Run { command, .. } if check.label != label_of(command.line()) => {
-            check.label = in_words(&check.label);
+        CheckKind::Run { command, .. } => {
+            let has_label = check.label != label_of(command.line());
+            *command = with_value(command, active, depth);
+            if has_label {
+                check.label = in_words(&check.label);
+            } else if !command.line().is_empty() {
+                check.label = label_of(command.line());
+            }
         }
-        CheckKind::Run { .. } => {}
         CheckKind::File { path, .. } => {
             let has_label = check.label != label_of(path);
             let value = |variable: &_| active.state.path_value(variable, depth, active.library);
@@ -118,6 +123,17 @@ pub fn with_values(check: &Check, active: &Active, depth: usize) -> Check {
     check.label = label_of(&check.label);
     check
 }
+
+/// Returns a command of a workflow at this depth of the path; one that is a value of the run has the value as its line,
+/// or none if the run lacks the value.
+pub fn with_value(command: &Command, active: &Active, depth: usize) -> Command {
+    let Some(name) = command.value() else { return command.clone() };
+    let value = active.state.value(name, depth, active.library);
+    command.with_line(value.and_then(|value| ValueType::Command.value(&value.text())))
+}
+
+/// The reason why a command does not run that is a value of the run.
+pub const NO_COMMAND: &str = "the run has no value for this command";
 
 /// Maximum length of a value in a label or in a question, in characters.
 const MAX_VALUE: usize = 200;

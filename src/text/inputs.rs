@@ -93,6 +93,7 @@ pub fn input_question(workflow: &Workflow, input: &Input, may_lack: bool) -> Tit
         ValueType::Number(bounds) if *bounds == Bounds::default() => " (a number)".to_owned(),
         ValueType::Number(_) => format!(" ({})", input.kind.expected()),
         ValueType::List { fields, .. } if !fields.is_empty() => format!(" ({}, as JSON)", input.kind.expected()),
+        ValueType::Command => " (a command)".to_owned(),
         ValueType::Text(_) | ValueType::Choice(_) | ValueType::Flag | ValueType::List { .. } => String::new(),
     };
     let has_options = !input.kind.options().is_empty();

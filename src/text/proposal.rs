@@ -57,7 +57,7 @@ pub fn proposal_question(
     }
     let rules = rules_in_a_line(library, &workflow.key);
     lines.push(rules.unwrap_or_else(|| "Rules of this run: none. It may do what the agent may do.".to_owned()));
-    lines.extend(RunPreview::of(workflow, library).lines());
+    lines.extend(RunPreview::of(workflow, values, library).lines());
     let first = Title::new("Start ", &format!("{}?", dialog.name_of(&workflow.name, 30)));
     match dialog {
         Dialog::Terminal(_) => {

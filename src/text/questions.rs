@@ -7,7 +7,7 @@
 use std::fmt::{self, Display};
 use std::ops::Deref;
 
-use crate::definition::Workflow;
+use crate::definition::{BUILTIN_ROOT, Command, Workflow};
 
 use super::exact::{BAR, Spaces, exact_line, framed, quoted, wrapped};
 
@@ -138,22 +138,32 @@ pub enum GateSource {
     Project,
     /// The installed package of this name.
     Package(String),
+    /// A value of the run, which needs the user's consent in each workflow.
+    Value,
 }
 
 impl GateSource {
-    /// The source of a workflow; `None` for the user's own, whose commands run without a question.
+    /// The source of a workflow; `None` for the user's own and for those of this package, whose commands run without a
+    /// question.
     pub fn of(workflow: &Workflow) -> Option<Self> {
         match &*workflow.root {
-            "global" => None,
+            "global" | BUILTIN_ROOT => None,
             "project" => Some(Self::Project),
             _ => Some(Self::Package(workflow.package().unwrap_or_default().to_owned())),
         }
+    }
+
+    /// The source of a command of a workflow; `None` if the command runs without a question.
+    pub fn of_command(command: &Command, workflow: &Workflow) -> Option<Self> {
+        let of_value = command.value().map(|_| Self::Value);
+        Self::of(workflow).or(of_value).filter(|_| !command.line().is_empty())
     }
 
     /// Returns the line above the commands of a gate or a step with this quoted name.
     pub(super) fn runs(&self, is_step: bool, of: &str) -> Title {
         match self {
             Self::Project => Title::new("Project ", &format!("{} {of} runs:", if is_step { "step" } else { "gate" })),
+            Self::Value => Title::new(if is_step { "Step " } else { "Gate " }, &format!("{of} runs:")),
             Self::Package(name) => {
                 let words = if is_step { "Step " } else { "Gate " };
                 Title::new(words, &format!("{of} of the package {} runs:", quoted(name, 60)))
@@ -165,16 +175,22 @@ impl GateSource {
         match self {
             Self::Project => "project",
             Self::Package(_) => "package",
+            Self::Value => "the",
         }
     }
 
     /// Returns the name of the package; `None` for a project.
     pub fn package(&self) -> Option<String> {
         match self {
-            Self::Project => None,
+            Self::Project | Self::Value => None,
             Self::Package(name) => Some(name.clone()),
         }
     }
+}
+
+/// Returns the words for the `scripts/` of a workflow whose commands need the user's consent.
+pub fn scripts_to_allow(workflow: &Workflow) -> Option<String> {
+    workflow.shown_scripts().filter(|_| GateSource::of(workflow).is_some()).map(ToOwned::to_owned)
 }
 
 /// Returns a number with its noun: `1 line`, `2 lines`.
@@ -190,7 +206,7 @@ pub fn consent_question(of: &str, source: &GateSource, commands: &[String], dial
     let allow = Title::new("Allow ", &format!("{} gate {name}?", source.word()));
     let runs = match (source, dialog) {
         (GateSource::Project, Dialog::Program) => Title::new("This project's gate of ", &format!("{name} runs:")),
-        (GateSource::Project | GateSource::Package(_), _) => source.runs(false, &name),
+        (GateSource::Project | GateSource::Package(_) | GateSource::Value, _) => source.runs(false, &name),
     };
     consent_question_of(allow, runs, source, commands, dialog)
 }
@@ -208,7 +224,7 @@ pub(super) fn consent_question_of(
         Dialog::Terminal(room) => {
             let number = counted(commands.len(), "command");
             let room = match source {
-                GateSource::Project => room,
+                GateSource::Project | GateSource::Value => room,
                 // The name of the package has no room in the dialog.
                 GateSource::Package(_) => Room { lines: 0, ..room },
             };

@@ -1,8 +1,10 @@
 //! The preview of a run before it starts: the commands of its gates, its approvals, models and budgets.
 
-use crate::sorted::Set;
+use crate::sorted::{Map, Set};
 
-use crate::definition::{BudgetBounds, CheckKind, EntryKind, Gate, Library, Outcome, Phase, Target, Workflow};
+use crate::definition::{
+    BudgetBounds, CheckKind, Command, EntryKind, Gate, Library, Outcome, Phase, Target, ValueName, ValueType, Workflow,
+};
 
 use super::budget::budget_note;
 use super::exact::{Spaces, exact_line, framed, quoted};
@@ -16,6 +18,9 @@ const WIDTH: usize = 60;
 #[derive(Debug, Default)]
 pub struct RunPreview<'a> {
     name: &'a str,
+    /// The key of the workflow, and the values of its inputs.
+    key: &'a str,
+    values: Map<&'a str, &'a str>,
     gates: Vec<PreviewedGate<'a>>,
     models: Vec<(&'a str, &'a [String])>,
     budgets: Vec<(&'a str, &'a BudgetBounds)>,
@@ -25,23 +30,36 @@ pub struct RunPreview<'a> {
 
 #[derive(Debug)]
 struct PreviewedGate<'a> {
-    commands: Vec<&'a str>,
+    /// The commands as the user agrees to them, each with its source, if it needs the user's consent.
+    commands: Vec<(Option<GateSource>, String)>,
     approvals: Vec<&'a str>,
     /// The name of the phase or workflow that has the gate.
     of: &'a str,
     /// The commands are a step, which is an entry of its own.
     is_step: bool,
-    /// `None` for a workflow of the user's own, whose commands run without a question.
+    /// `None` without commands that need the user's consent.
     source: Option<GateSource>,
     /// A condition or an outcome decides if the run reaches the gate.
     is_conditional: bool,
 }
 
+impl PreviewedGate<'_> {
+    /// Returns the commands that need the user's consent.
+    fn asked(&self) -> impl Iterator<Item = &str> {
+        self.commands.iter().filter(|(source, _)| source.is_some()).map(|(_, command)| &**command)
+    }
+}
+
 impl<'a> RunPreview<'a> {
-    /// Returns the preview of a run of this workflow. The preview has each workflow once, however often it is nested.
-    pub fn of(workflow: &'a Workflow, library: &'a Library) -> Self {
+    /// Returns the preview of a run of this workflow with these values of inputs. The preview has each workflow once,
+    /// however often it is nested.
+    pub fn of(workflow: &'a Workflow, given: &'a Map<String, String>, library: &'a Library) -> Self {
         let agents = agents_note(&workflow.key, library);
-        let mut preview = Self { name: &workflow.name, agents, ..Self::default() };
+        let value = |name: &String, default: &'a Option<String>| given.get(name).or(default.as_ref());
+        let inputs = workflow.inputs.iter();
+        let values = inputs.filter_map(|input| Some((&*input.name, &**value(&input.name, &input.default)?)));
+        let values = values.collect();
+        let mut preview = Self { name: &workflow.name, key: &workflow.key, values, agents, ..Self::default() };
         let mut certain = Set::new();
         reach(workflow, library, &mut certain);
         preview.add(workflow, library, &certain, &mut Set::new());
@@ -60,26 +78,24 @@ impl<'a> RunPreview<'a> {
                 EntryKind::Phase(phase) => {
                     let Phase { name, gate, model, budget, .. } = &**phase;
                     let is_conditional = scope_is_conditional || uncertain.contains(&index);
-                    let source = GateSource::of(scope);
-                    let previewed = |commands, approvals, is_step, source| PreviewedGate {
-                        commands,
-                        approvals,
-                        of: name,
-                        is_step,
-                        source,
-                        is_conditional,
+                    let previewed = |commands: Vec<(Option<GateSource>, String)>, approvals, is_step| {
+                        let source = commands.iter().find_map(|(source, _)| source.clone());
+                        PreviewedGate { commands, approvals, of: name, is_step, source, is_conditional }
                     };
-                    let with_scripts = |mut run: Vec<&'a str>| {
-                        run.extend(scope.shown_scripts().filter(|_| !run.is_empty()));
+                    let shown = |command| self.shown(command, scope);
+                    let with_scripts = |mut run: Vec<(Option<GateSource>, String)>| {
+                        let scripts = scope.shown_scripts().filter(|_| !run.is_empty());
+                        run.extend(scripts.map(|scripts| (GateSource::of(scope), scripts.to_owned())));
                         run
                     };
                     let gate = gate.as_ref();
-                    let gate = gate.map(|gate| (with_scripts(commands(gate)), approvals(gate), source.clone()));
-                    self.gates.extend(gate.map(|(run, asked, source)| previewed(run, asked, false, source)));
-                    let step = phase.step().map(|step| with_scripts(vec![step.command.shown()]));
-                    self.gates.extend(step.map(|run| previewed(run, Vec::new(), true, source)));
+                    let gate = gate.map(|gate| (commands(gate).map(shown).collect(), approvals(gate)));
+                    let gate = gate.map(|(run, approvals)| previewed(with_scripts(run), approvals, false));
+                    let step = phase.step().map(|step| with_scripts(vec![shown(&step.command)]));
+                    let step = step.map(|run| previewed(run, Vec::new(), true));
                     let question = phase.question().map(|question| vec![&*question.text]);
-                    self.gates.extend(question.map(|asked| previewed(Vec::new(), asked, true, None)));
+                    let question = question.map(|approvals| previewed(Vec::new(), approvals, true));
+                    self.gates.extend(gate.into_iter().chain(step).chain(question));
                     self.models.push((name, &model.names));
                     self.budgets.push((name, budget));
                 }
@@ -94,11 +110,23 @@ impl<'a> RunPreview<'a> {
         self.budgets.push((&scope.name, &scope.budget));
     }
 
-    /// Returns the commands of workflows that are not the user's own, each once.
-    pub fn commands(&self) -> Vec<&'a str> {
+    /// Returns a command of a workflow as the user agrees to it, with its source, if the command needs the user's consent and
+    /// its line is known before the start.
+    fn shown(&self, command: &Command, scope: &Workflow) -> (Option<GateSource>, String) {
+        let is_own = scope.key == self.key || scope.group.as_ref().is_some_and(|group| group.file == self.key);
+        let value = |name: &ValueName| match name {
+            ValueName::Input(name) if is_own => ValueType::Command.value(self.values.get(&**name)?),
+            _ => None,
+        };
+        let known = command.value().map_or_else(|| command.clone(), |name| command.with_line(value(name)));
+        let shown = if known.line().is_empty() { command.shown() } else { known.shown() };
+        (GateSource::of_command(&known, scope), shown.to_owned())
+    }
+
+    /// Returns the commands that need the user's consent, each once.
+    pub fn commands(&self) -> Vec<&str> {
         let mut seen = Set::new();
-        let foreign = self.gates.iter().filter(|gate| gate.source.is_some());
-        let commands = foreign.flat_map(|gate| gate.commands.iter().copied());
+        let commands = self.gates.iter().flat_map(PreviewedGate::asked);
         commands.filter(|command| seen.insert(*command)).collect()
     }
 
@@ -112,7 +140,7 @@ impl<'a> RunPreview<'a> {
         for gate in &self.gates {
             let PreviewedGate { of, is_step, is_conditional, .. } = gate;
             let Some(source) = &gate.source else { continue };
-            let new: Vec<&str> = gate.commands.iter().copied().filter(|command| left.remove(command)).collect();
+            let new: Vec<&str> = gate.asked().filter(|command| left.remove(command)).collect();
             if new.is_empty() {
                 continue;
             }
@@ -149,7 +177,7 @@ impl<'a> RunPreview<'a> {
                 let kind = if *is_step { "Step" } else { "Gate" };
                 let certainty = if *is_conditional { " (may be passed over)" } else { "" };
                 lines.push(format!("{kind} {}{certainty} runs:", quoted(of, WIDTH)));
-                lines.extend(commands.iter().flat_map(|command| framed(command)));
+                lines.extend(commands.iter().flat_map(|(_, command)| framed(command)));
             }
         }
         lines
@@ -178,12 +206,11 @@ impl<'a> RunPreview<'a> {
     }
 }
 
-fn commands<'a>(gate: &'a Gate) -> Vec<&'a str> {
-    let command = |kind: &'a CheckKind| match kind {
-        CheckKind::Run { command, .. } => Some(command.shown()),
+fn commands(gate: &Gate) -> impl Iterator<Item = &Command> {
+    gate.checks.iter().filter_map(|check| match &check.kind {
+        CheckKind::Run { command, .. } => Some(command),
         CheckKind::File { .. } | CheckKind::Approve { .. } => None,
-    };
-    gate.checks.iter().map(|check| &check.kind).filter_map(command).collect()
+    })
 }
 
 fn approvals<'a>(gate: &'a Gate) -> Vec<&'a str> {

@@ -70,8 +70,10 @@ pub enum CheckKind {
 /// A command line. Values of the run are passed in variables of the environment, never as a part of the line.
 #[derive(Debug, Clone, PartialEq, Hash)]
 pub struct Command {
-    /// For the shell; not blank.
+    /// For the shell; empty if the run lacks the value that it is, and else not blank.
     line: String,
+    /// The value of the run that is the line, one of [`Command::FORMS`]; `None` for a line of the file.
+    value: Option<ValueName>,
     /// In the order of the file.
     env: Vec<Variable>,
     /// See [`Command::shown`].
@@ -88,14 +90,39 @@ pub struct Variable {
 }
 
 impl Command {
+    /// The forms of the names that can stand for a whole line.
+    pub const FORMS: [&str; 2] = [ValueName::INPUT, ValueName::OUTPUT];
+
+    /// Creates a command with the line of a file, which can be the name of a value.
     pub fn new(line: String, env: Vec<Variable>) -> Self {
+        let value = ValueName::parse(&line).ok().filter(|name| Self::FORMS.contains(&name.form()));
+        Self::of(line, value, env)
+    }
+
+    /// Returns [`Command::shown`] of a command that is this value of a run.
+    pub fn shown_value(line: &str) -> String {
+        Self::of(line.to_owned(), Some(ValueName::Task), Vec::new()).shown
+    }
+
+    /// Returns the command with this value of the run as its line.
+    pub fn with_line(&self, line: Option<String>) -> Self {
+        Self::of(line.unwrap_or_default(), self.value.clone(), self.env.clone())
+    }
+
+    fn of(line: String, value: Option<ValueName>, env: Vec<Variable>) -> Self {
         let comment = |Variable { name, value }: &Variable| format!("\n# {name} is {value}, from {}", value.giver());
         let comments: String = env.iter().map(comment).collect();
-        Self { shown: format!("{line}{comments}"), line, env }
+        let given = if value.is_some() { "\n# a value of the run" } else { "" };
+        Self { shown: format!("{line}{given}{comments}"), line, value, env }
     }
 
     pub fn line(&self) -> &str {
         &self.line
+    }
+
+    /// Returns the value of the run that is the line; `None` for a line of the file.
+    pub fn value(&self) -> Option<&ValueName> {
+        self.value.as_ref()
     }
 
     pub fn env(&self) -> &[Variable] {
@@ -104,7 +131,7 @@ impl Command {
 
     /// Returns the text that the user agrees to, by which the agreement is remembered: the line, and a comment for each
     /// variable with the name of its value and the party that gives the value. The text leaves out the values
-    /// themselves because they differ in each run.
+    /// of variables because they differ in each run.
     pub fn shown(&self) -> &str {
         &self.shown
     }

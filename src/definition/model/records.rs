@@ -55,7 +55,7 @@ impl ValueType {
                 let written = serde_json::from_str(&text).ok();
                 Value::Number(written.or_else(|| Number::from_f64(text.parse().ok()?)).ok_or(None)?)
             }
-            Self::Text(_) | Self::Choice(_) | Self::List { .. } => Value::String(text),
+            Self::Text(_) | Self::Choice(_) | Self::Command | Self::List { .. } => Value::String(text),
         })
     }
 

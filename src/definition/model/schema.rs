@@ -269,8 +269,8 @@ table! {
         /// The text of a phase without a file. The fields of a phase file can stand beside it, with `label` in the place
         /// of `name`.
         "prompt": Kind::Text => "",
-        /// A command line for bash, which runs without the agent in the project's directory. The outcomes are
-        /// `ok`, with exit status 0, and `failed`.
+        /// A command line for bash, which runs without the agent in the project's directory; or `input.NAME` or
+        /// `output.ID.NAME` for a value of the type `command`. The outcomes are `ok`, with exit status 0, and `failed`.
         "run": Kind::Text => "",
         /// A question to the user, with the variables of the text of a phase. The answer is one of the `outcomes`. An
         /// outcome can be a mapping: `to` is its target, `label` its words for the user; with `text: required` or
@@ -306,7 +306,7 @@ table! {
         /// `workflowDir`.
         "env": Kind::Variables => "none",
         /// With `run`: values that the command gives, by name, as one JSON object on its standard output.
-        "outputs": Kind::Outputs(&OUTPUT_FIELDS) => "none",
+        "outputs": Kind::Outputs(&STEP_OUTPUT_FIELDS) => "none",
         /// The entries of a group: a part of this workflow that is a scope of its own, for targets, loops and budgets.
         "phases": Kind::Group(MAX_PHASES) => "",
         /// Allows the agent to loop back to the first entry of the group.
@@ -453,8 +453,10 @@ table! {
     ];
 }
 
-/// The values of `type` of an input or an output.
+/// The values of `type` of an output of an agent, or of a field of a record.
 pub const VALUE_TYPES: [&str; 5] = ["text", "number", "choice", "flag", "list"];
+/// The values of `type` of an input, or of an output of a step: no agent gives a command.
+pub const VALUE_TYPES_OF_RUN: [&str; 6] = ["text", "number", "choice", "flag", "list", "command"];
 
 const MIN: Field = row(
     "min",
@@ -471,6 +473,9 @@ const MAX: Field = row(
 );
 
 const TYPE: Field = required("type", Kind::OneOf(&VALUE_TYPES), Needed::Always).described("The type of the value.");
+const TYPE_OF_RUN: Field = required("type", Kind::OneOf(&VALUE_TYPES_OF_RUN), Needed::Always).described(
+    "The type of the value. A `command` can stand for the whole line of `run`, and runs with the user's consent to it.",
+);
 
 const OPTIONS: Field =
     row("options", Kind::Options, "none", "The values of a choice. Only a choice has options, and must have some.");
@@ -501,8 +506,14 @@ pub const OUTPUT_FIELDS: [Field; 7] = [
     row("description", Kind::FreeText, "none", "The meaning of the value, for the agent."),
 ];
 
+pub const STEP_OUTPUT_FIELDS: [Field; 7] = {
+    let [_, others @ ..] = OUTPUT_FIELDS;
+    let [options, min, max, fields, optional, description] = others;
+    [TYPE_OF_RUN, options, min, max, fields, optional, description]
+};
+
 pub const INPUT_FIELDS: [Field; 8] = [
-    TYPE,
+    TYPE_OF_RUN,
     OPTIONS,
     MIN,
     MAX,

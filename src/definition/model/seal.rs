@@ -200,6 +200,7 @@ impl Rules {
                 }
                 ValueType::Choice(options) => ("choice", set(options)).hash(rules),
                 ValueType::Flag => "flag".hash(rules),
+                ValueType::Command => "command".hash(rules),
                 ValueType::List { min, max, fields } => {
                     ("list", min, max).hash(rules);
                     rules.outputs(fields);

@@ -3,6 +3,9 @@
 /// The root with the user's own files.
 pub(crate) const USERS_ROOT: &str = "global";
 
+/// The root with the workflows of this package.
+pub const BUILTIN_ROOT: &str = "builtin";
+
 /// A file of the user's own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UserFile {

@@ -25,6 +25,8 @@ pub enum ValueType {
     Choice(Vec<String>),
     /// `true` or `false`.
     Flag,
+    /// A command line that the user consents to before it runs: one line, at most [`MAX_VALUE`] characters.
+    Command,
     /// Texts of one line, not blank; or records.
     List {
         /// The least number of items.
@@ -95,6 +97,7 @@ impl ValueType {
             }
             Self::Choice(options) => options.iter().any(|option| option == text),
             Self::Flag => text == "true" || text == "false",
+            Self::Command => !text.is_empty() && text.chars().count() <= MAX_VALUE && !text.contains(char::is_control),
             Self::List { fields, .. } if !fields.is_empty() => return self.records(text),
             Self::List { .. } => return self.list(&Vec::from_iter(text.lines())),
         };
@@ -128,7 +131,7 @@ impl ValueType {
         match self {
             Self::Choice(options) => options.iter().map(String::as_str).collect(),
             Self::Flag => vec!["true", "false"],
-            Self::Text(_) | Self::Number(_) | Self::List { .. } => Vec::new(),
+            Self::Text(_) | Self::Number(_) | Self::Command | Self::List { .. } => Vec::new(),
         }
     }
 
@@ -137,7 +140,7 @@ impl ValueType {
         let number = |text: &str| text.parse::<f64>().ok();
         values.iter().any(|other| match self {
             Self::Number(_) => number(other).is_some() && number(other) == number(value),
-            Self::Text(_) | Self::Choice(_) | Self::Flag | Self::List { .. } => other == value,
+            Self::Text(_) | Self::Choice(_) | Self::Flag | Self::Command | Self::List { .. } => other == value,
         })
     }
 
@@ -148,14 +151,16 @@ impl ValueType {
                 min <= least && most <= max && accept(fields, others)
             }
             (_, Self::List { .. }) | (Self::List { .. }, _) => false,
+            // Nothing else becomes a command: an agent may have given it.
+            (Self::Command, other) => *other == Self::Command,
             (Self::Text(max), Self::Text(most)) => most <= max,
-            (Self::Text(max), Self::Number(_)) => *max >= MAX_VALUE,
+            (Self::Text(max), Self::Number(_) | Self::Command) => *max >= MAX_VALUE,
             (Self::Number(bounds), Self::Number(other)) => {
                 bounds.min.is_none_or(|min| other.min.is_some_and(|least| min <= least))
                     && bounds.max.is_none_or(|max| other.max.is_some_and(|most| most <= max))
             }
             (_, Self::Choice(_) | Self::Flag) => other.options().into_iter().all(|option| self.value(option).is_some()),
-            (_, Self::Text(_) | Self::Number(_)) => false,
+            (_, Self::Text(_) | Self::Number(_) | Self::Command) => false,
         }
     }
 
@@ -163,6 +168,7 @@ impl ValueType {
     pub fn sample(&self, name: &str) -> String {
         match self {
             Self::Text(max) => format!("({name})").chars().take(*max).collect(),
+            Self::Command => "true".to_owned(),
             Self::Number(Bounds { min, max }) => {
                 let number = match (min, max) {
                     (Some(min), _) if *min > 1.0 => *min,
@@ -189,6 +195,7 @@ impl ValueType {
         match self {
             Self::Text(_) => "text".to_owned(),
             Self::Number(Bounds { min: None, max: None }) => "number".to_owned(),
+            Self::Command => "command".to_owned(),
             Self::Choice(_) | Self::Flag | Self::Number(_) => self.expected(),
             Self::List { fields, .. } if fields.is_empty() => "list".to_owned(),
             Self::List { fields, .. } => {
@@ -202,6 +209,7 @@ impl ValueType {
     pub fn expected(&self) -> String {
         match self {
             Self::Text(max) => format!("a text of 1 to {max} characters"),
+            Self::Command => format!("a command of one line and at most {MAX_VALUE} characters"),
             Self::Number(Bounds { min, max }) => match (min, max) {
                 (None, None) => "a number".into(),
                 (Some(min), None) => format!("a number of at least {min}"),

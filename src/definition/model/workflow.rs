@@ -21,6 +21,7 @@ use super::schema::{
 };
 use super::scripts::Scripts;
 use super::tools::means_tool;
+use super::user_files::BUILTIN_ROOT;
 use super::value_type::{Bounds, Output, ValueType};
 use super::values::{Condition, Each, WorkflowOutput};
 use super::variables::{
@@ -152,6 +153,11 @@ fields! {
 impl Workflow {
     pub fn package(&self) -> Option<&str> {
         package_of(&self.key)
+    }
+
+    /// Returns true if the workflow comes with this package.
+    pub fn is_builtin(&self) -> bool {
+        self.root == BUILTIN_ROOT
     }
 
     /// Returns the name `PACKAGE/NAME` that starts a package's workflow.

@@ -12,8 +12,8 @@ use crate::definition::model::WorkflowOutput;
 use crate::definition::model::schema::names;
 use crate::definition::model::{
     AutoContinue, BoundValue, BudgetBounds, ContextInjection, ContextMode, Entry, Field, FromField, Gate, Input, Kind,
-    Outcome, Output, OwnLimits, OwnModel, PhaseTest, Results, Show, Target, ToolPolicy, is_blank, is_command_name,
-    trim,
+    Outcome, Output, OwnLimits, OwnModel, PhaseTest, Results, Show, Target, ToolPolicy, VALUE_TYPES, is_blank,
+    is_command_name, trim,
 };
 
 macro_rules! by_type {
@@ -54,7 +54,7 @@ by_type! {
     Vec<Entry> => |_, _| Vec::new(),
     Vec<Input> => |fields, _| inputs::read(fields),
     Vec<Outcome> => |fields, _| outcomes::read(fields),
-    Vec<Output> => |fields, _| outputs::read(fields),
+    Vec<Output> => |fields, _| outputs::read(fields, &VALUE_TYPES),
     Vec<WorkflowOutput> => |fields, _| workflow_outputs::read(fields),
     Vec<PhaseTest> => |fields, _| expected_calls::read(fields),
 }

@@ -8,7 +8,7 @@ use super::values::{self, scalar, written};
 use super::yaml::Yaml;
 use crate::definition::diagnostic::{FieldProblem, PathPart};
 use crate::definition::model::schema;
-use crate::definition::model::{Given, Input, MAX_INPUTS, Record, ValueName, ValueType, nearest};
+use crate::definition::model::{Given, Input, MAX_INPUTS, Record, VALUE_TYPES_OF_RUN, ValueName, ValueType, nearest};
 
 const FIELDS: [&str; schema::INPUT_FIELDS.len()] = schema::names(&schema::INPUT_FIELDS);
 
@@ -66,7 +66,7 @@ pub(crate) fn read(fields: &mut Fields) -> Vec<Input> {
 
 /// Reads an input; `None` after an error.
 fn input(fields: &mut Fields, name: &str, value: &Yaml) -> Option<Input> {
-    let declared = Declaration { of: "inputs", known: &FIELDS, name, value };
+    let declared = Declaration { of: "inputs", types: &VALUE_TYPES_OF_RUN, known: &FIELDS, name, value };
     let kind = declared.value_type(fields)?;
     let is_optional = declared.optional(fields)?;
     let default = match value.get("default").filter(|default| **default != Yaml::Null) {

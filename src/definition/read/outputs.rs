@@ -8,14 +8,15 @@ use crate::definition::model::{MAX_OUTPUTS, OUTPUT_FIELDS, Output};
 
 const FIELDS: [&str; OUTPUT_FIELDS.len()] = schema::names(&OUTPUT_FIELDS);
 
-pub(crate) fn read(fields: &mut Fields) -> Vec<Output> {
+/// Reads the outputs, each with one of these types.
+pub(crate) fn read(fields: &mut Fields, types: &'static [&'static str]) -> Vec<Output> {
     let entries = fields.entries("outputs", "a mapping of names to outputs", Some(MAX_OUTPUTS));
-    entries.iter().filter_map(|(name, value)| output(fields, name, value)).collect()
+    entries.iter().filter_map(|(name, value)| output(fields, types, name, value)).collect()
 }
 
 /// Reads an output; `None` after an error.
-fn output(fields: &mut Fields, name: &str, value: &Yaml) -> Option<Output> {
-    let declared = Declaration { of: "outputs", known: &FIELDS, name, value };
+fn output(fields: &mut Fields, types: &'static [&'static str], name: &str, value: &Yaml) -> Option<Output> {
+    let declared = Declaration { of: "outputs", types, known: &FIELDS, name, value };
     let kind = declared.value_type(fields)?;
     let is_optional = declared.optional(fields)?;
     let description = declared.description(fields);

@@ -7,8 +7,8 @@ use crate::definition::diagnostic::FieldProblem;
 use crate::definition::diagnostic::PathPart;
 use crate::definition::model::variables::PHASE_VARIABLES;
 use crate::definition::model::{
-    Answer, AnswerText, Command, MAX_OUTCOMES, Outcome, OwnWork, Question, Step, Target, Work, either, is_blank,
-    label_of,
+    Answer, AnswerText, Command, MAX_OUTCOMES, Outcome, OwnWork, Question, Step, Target, VALUE_TYPES_OF_RUN, Work,
+    either, is_blank, label_of,
 };
 
 /// The names that outcomes of a step can have.
@@ -27,7 +27,7 @@ pub(crate) fn read_run(fields: &mut Fields, at: Vec<usize>) -> OwnWork {
     fields.check_literal(&[PathPart::Key("run")], "run", &line);
     let timeout = gate::timeout(fields, &[], "timeout", &item).unwrap_or(gate::DEFAULT_TIMEOUT_MS.into());
     let env = gate::env(fields, &[], "env", &item).unwrap_or_default();
-    let outputs = outputs::read(fields);
+    let outputs = outputs::read(fields, &VALUE_TYPES_OF_RUN);
     let outcomes = own_outcomes(fields);
     let name = label.or_else(|| id.clone()).unwrap_or_else(|| label_of(&line));
     OwnWork {

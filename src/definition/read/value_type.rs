@@ -16,6 +16,8 @@ use crate::definition::model::{
 pub(crate) struct Declaration<'a> {
     /// `inputs` or `outputs`.
     pub of: &'static str,
+    /// The types that the entry may have.
+    pub types: &'static [&'static str],
     /// The fields that the entry may have.
     pub known: &'static [&'static str],
     pub name: &'a str,
@@ -41,7 +43,7 @@ fn meant_type(name: &str) -> Option<&'static str> {
 
 /// Reads a field of records; `None` after an error.
 fn record_field(fields: &mut Fields, name: &str, value: &Yaml) -> Option<Output> {
-    let declared = Declaration { of: FIELDS, known: &OF_RECORD, name, value };
+    let declared = Declaration { of: FIELDS, types: &VALUE_TYPES, known: &OF_RECORD, name, value };
     let kind = declared.value_type(fields)?;
     let is_optional = declared.optional(fields)?;
     let description = declared.description(fields);
@@ -96,19 +98,21 @@ impl Declaration<'_> {
         let belongs = |key: &str| match key {
             "options" => word == "choice",
             "fields" => word == "list",
-            "max" => word != "choice" && word != "flag",
+            "max" => !["choice", "flag", "command"].contains(&&*word),
             _ => word == "number" || word == "list",
         };
         let kind = match &*word {
+            word if !self.types.contains(&word) => {
+                let meant = nearest(word, self.types.iter().copied()).or(meant_type(word));
+                self.bad(fields, "type", either(self.types), meant);
+                return None;
+            }
             "text" => ValueType::Text(self.count(fields, "max", 1..=MAX_TEXT, MAX_VALUE)?),
             "number" => ValueType::Number(self.bounds(fields)?),
             "choice" => ValueType::Choice(self.options(fields)?),
             "flag" => ValueType::Flag,
             "list" => self.counts(fields)?,
-            _ => {
-                self.bad(fields, "type", either(&VALUE_TYPES), nearest(&word, VALUE_TYPES).or(meant_type(&word)));
-                return None;
-            }
+            _ => ValueType::Command,
         };
         let is_lost = |key: &&str| self.value.get(key).is_some() && !belongs(key);
         if let Some(key) = bounds.into_iter().find(is_lost) {

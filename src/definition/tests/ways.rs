@@ -60,11 +60,11 @@ fn wrong_inputs_are_refused() {
         ("{a: text}", "w/workflow.yaml:4:10: `inputs.a`: expected a mapping like `{ type: text }`, found a string"),
         (
             "{a: {}}",
-            "w/workflow.yaml:4:13: `inputs.a.type`: expected `text`, `number`, `choice`, `flag` or `list`, found nothing",
+            "w/workflow.yaml:4:13: `inputs.a.type`: expected `text`, `number`, `choice`, `flag`, `list` or `command`, found nothing",
         ),
         (
             "{a: {type: nmber}}",
-            "w/workflow.yaml:4:20: `inputs.a.type`: expected `text`, `number`, `choice`, `flag` or `list`, found `nmber`",
+            "w/workflow.yaml:4:20: `inputs.a.type`: expected `text`, `number`, `choice`, `flag`, `list` or `command`, found `nmber`",
         ),
         ("{a: {type: text, defalt: x}}", "w/workflow.yaml:4:26: unknown field `defalt` in `inputs`"),
         (

@@ -24,7 +24,9 @@ pub(crate) fn similar_command_names(library: &Library, anchored: &mut Vec<Anchor
 
 /// Reports the command names that several workflows have.
 pub(crate) fn report_duplicates(library: &Library, anchored: &mut Vec<Anchored>) {
-    for workflow in library.iter().filter(|workflow| !workflow.command_name.is_empty()) {
+    // A workflow of this package gives its name away.
+    let is_own = |workflow: &&Workflow| !workflow.command_name.is_empty() && !workflow.is_builtin();
+    for workflow in library.iter().filter(is_own) {
         let name = &workflow.command_name;
         let first = library.by_command_name(name).filter(|first| first.key != workflow.key);
         anchored.extend(first.map(|first| {

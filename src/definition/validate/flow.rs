@@ -47,7 +47,7 @@ pub(crate) fn errors<'a>(
         match &entry.kind {
             EntryKind::Phase(phase) => {
                 errors.results(phase);
-                errors.variables(phase);
+                errors.variables(index, phase);
                 errors.variables_of_step(index, phase);
                 errors.paths(phase.gate.as_ref(), &phase.limits, Some(phase));
             }
@@ -313,14 +313,17 @@ impl<'a> Errors<'a, '_> {
     }
 
     /// Checks the values of the variables of the commands of a phase's gate.
-    fn variables(&mut self, phase: &Phase) {
+    fn variables(&mut self, index: usize, phase: &Phase) {
         let checks = phase.gate.iter().flat_map(|gate| &gate.checks).enumerate();
         let commands = checks.filter_map(|(index, check)| match &check.kind {
             CheckKind::Run { command, .. } => Some((index, command)),
             CheckKind::File { .. } | CheckKind::Approve { .. } => None,
         });
-        for (index, command) in commands {
-            let at = [PathPart::Key("gate"), PathPart::Item(index)];
+        for (check, command) in commands {
+            let at = [PathPart::Key("gate"), PathPart::Item(check)];
+            if let Some(problem) = self.bad_line("gate.run", command, index) {
+                self.report_in(Some(phase), problem, &[at[0], at[1], PathPart::Key("run")]);
+            }
             for (name, problem) in self.unknown_values("gate.env", command) {
                 let at = [at[0], at[1], PathPart::Key("env"), PathPart::Key(&name)];
                 self.report_in(Some(phase), problem, &at);
@@ -330,10 +333,25 @@ impl<'a> Errors<'a, '_> {
 
     fn variables_of_step(&mut self, index: usize, phase: &Phase) {
         let Some(step) = phase.step() else { return };
+        if let Some(problem) = self.bad_line("run", &step.command, index) {
+            self.report(problem, &[PathPart::Key("phases"), PathPart::Item(index), PathPart::Key("run")]);
+        }
         for (name, problem) in self.unknown_values("env", &step.command) {
             let at = [PathPart::Key("phases"), PathPart::Item(index), PathPart::Key("env"), PathPart::Key(&name)];
             self.report(problem, &at);
         }
+    }
+
+    /// Returns the problem of a command of the entry at `index` that is a value of the run, but no command by its type.
+    fn bad_line(&self, of: &str, command: &Command, index: usize) -> Option<FieldProblem> {
+        let value = command.value()?;
+        let (found, suggestion) = match self.kind(value, &self.workflow.place_of(index), &self.before(index)) {
+            Ok(kind) if *kind == ValueType::Command => return None,
+            Ok(kind) => (format!("`{value}`, which is {}", kind.expected()), None),
+            Err(unknown) => (unknown.found, unknown.suggestion),
+        };
+        let expected = "a command, or an input or an output of an earlier step with `type: command`";
+        Some(FieldProblem::bad(of, expected, found).suggest(suggestion))
     }
 
     /// Returns the variables of a command whose values are unknown, by name, each with its problem. `of` is the field.

@@ -336,6 +336,10 @@ impl<'a> Errors<'a, '_> {
             }
         }
         let mut of_command = |command: &Command, before: &[PathPart], field, file: Option<&String>| {
+            if let Some(name) = command.value() {
+                let (found, at) = (name.to_string(), Anchor::of(&[before, &[PathPart::Key("run")]].concat()));
+                add(name, Use { field: Some("run"), found, at, file: file.cloned(), needs_earlier: true });
+            }
             for variable in command.env() {
                 let at = Anchor::of(&[before, &[PathPart::Key("env"), PathPart::Key(&variable.name)]].concat());
                 let found = variable.value.to_string();

@@ -155,7 +155,7 @@ impl<'a, 'k> Ways<'a, 'k> {
         match kind {
             Some(ValueType::Choice(options)) => options.iter().map(|option| Some(option.as_str())).collect(),
             Some(ValueType::Flag) => [Some("true"), Some("false")].into(),
-            Some(ValueType::Text(_) | ValueType::Number(_) | ValueType::List { .. }) | None => {
+            Some(ValueType::Text(_) | ValueType::Number(_) | ValueType::Command | ValueType::List { .. }) | None => {
                 let conditions = self.workflow.phases.iter().flat_map(|entry| &entry.when);
                 let of_source = conditions.filter(|condition| condition.of == *source);
                 let mut values: Set<Value> = [None].into();

@@ -50,6 +50,12 @@ pub const ALLOW_COMMANDS_FLAG: Command = Command {
     description: "Run the commands that gates of the project's and of packages' workflows name, without a question",
 };
 
+/// The flag that allows values of a run as commands, one on each line, without a question.
+pub const ALLOW_VALUES_FLAG: Command = Command {
+    name: "allow-workflow-value",
+    description: "Run this value as a command, such as that of `check` of the workflow goal, without a question",
+};
+
 /// The flag with a bound for each run beside the budgets of its workflow, such as `cost=2,time=30m`.
 pub const BUDGET_FLAG: Command = Command {
     name: "workflow-budget",

@@ -72,7 +72,7 @@ pub struct OpenStep {
     pub has_outputs: bool,
     /// The file for its output.
     pub output_file: OutputFile,
-    /// `None` for the user's own workflows, whose commands run without a question.
+    /// `None` if the command runs without a question.
     pub source: Option<text::GateSource>,
     /// The words for the `scripts/` of its workflow in a consent.
     pub scripts: Option<String>,
@@ -99,15 +99,19 @@ impl OpenEntry {
     pub fn at(active: &Active, reply: OpenReply) -> Option<Self> {
         let work = match &active.phase.work {
             definition::Work::Agent => return None,
-            definition::Work::Run(step) => Work::Step(OpenStep {
-                command: step.command.clone(),
-                timeout_ms: active.state.time_limit(&step.timeout, active.state.current_path.len(), active.library),
-                has_outputs: !active.phase.outputs.is_empty(),
-                output_file: OutputFile { key: active.state.task_id.clone(), name: text::output_file_name(active) },
-                source: text::GateSource::of(active.scope),
-                scripts: active.scope.shown_scripts().map(Into::into),
-                env: environment(&step.command, active, active.state.current_path.len()),
-            }),
+            definition::Work::Run(step) => {
+                let depth = active.state.current_path.len();
+                let command = text::with_value(&step.command, active, depth);
+                Work::Step(OpenStep {
+                    source: text::GateSource::of_command(&command, active.scope),
+                    scripts: text::scripts_to_allow(active.scope),
+                    env: environment(&command, active, depth),
+                    command,
+                    timeout_ms: active.state.time_limit(&step.timeout, depth, active.library),
+                    has_outputs: !active.phase.outputs.is_empty(),
+                    output_file: OutputFile { key: active.state.task_id.clone(), name: text::output_file_name(active) },
+                })
+            }
             definition::Work::Ask(_) => {
                 let question = active.question()?;
                 let text = text::in_words(&question.text, active, active.state.current_path.len());

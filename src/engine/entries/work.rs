@@ -55,7 +55,7 @@ impl OpenEntry {
     ) -> Next {
         match (&self.work, asked) {
             (Work::Step(step), EntryAsked::Consent(asked)) => {
-                if session.allow(&asked, answer.chosen(), cx) {
+                if session.allow(&asked, answer.chosen(), run, cx) {
                     return self.run_step(step);
                 }
                 let package = step.source.as_ref().and_then(text::GateSource::package);
@@ -104,12 +104,16 @@ impl OpenEntry {
         let Some(asked) = session.unallowed(foreign, session.allowed_in_run(run), cx) else {
             return self.run_step(step);
         };
+        let asked = asked.with_values(step.command.value().is_some());
         let question =
             |commands: &[String], dialog| text::step_consent(&self.of, step.source.as_ref(), commands, dialog);
         Next::Ask(asked.dialog(ONCE, question, cx), EntryAsked::Consent(asked))
     }
 
     fn run_step(&self, step: &OpenStep) -> Next {
+        if step.command.line().is_empty() {
+            return Next::NotEnded(None, text::NO_COMMAND.to_owned());
+        }
         let env = match step.env() {
             Ok(env) => env,
             Err(why) => return Next::NotEnded(None, why),

@@ -61,6 +61,7 @@ impl OpenGate {
         let Some(asked) = session.unallowed(commands, session.allowed_in_run(run), cx) else {
             return self.check(run, session, cx);
         };
+        let asked = asked.with_values(self.has_values());
         self.wait();
         let (of, source) = self.source_of(&asked.commands);
         let question = |commands: &[String], dialog| text::consent_question(of, source, commands, dialog);
@@ -77,7 +78,7 @@ impl OpenGate {
     ) -> Next {
         match asked {
             GateAsked::Consent(asked) => {
-                if session.allow(&asked, answer.chosen(), cx) {
+                if session.allow(&asked, answer.chosen(), run, cx) {
                     return self.check(run, session, cx);
                 }
                 let package = self.source_of(&asked.commands).1.package();
@@ -157,6 +158,9 @@ impl OpenGate {
             };
             match check.kind {
                 CheckKind::Run { command, timeout: _ } => {
+                    if command.line().is_empty() {
+                        return self.checked(CheckResult::new(false, text::NO_COMMAND), run, session, cx);
+                    }
                     let (number, of) = self.position();
                     let progress = text::gate_progress(&check.label, number, of);
                     let env = match self.env() {

@@ -1,6 +1,6 @@
 //! A gate whose checks are being made.
 
-use crate::definition::{BoundValue, Check, CheckKind, Gate};
+use crate::definition::{BoundValue, Check, CheckKind, Gate, Workflow};
 use crate::run::{Active, CheckPlace, CheckedFiles, Evidence, Outputs, ProjectState, Recheck, RunState};
 use crate::text;
 
@@ -122,8 +122,6 @@ pub struct GateToPass {
     pub key: String,
     /// See [`GateAhead::depth`].
     pub depth: usize,
-    /// `None` for the user's own workflows, whose commands run without a question.
-    source: Option<text::GateSource>,
     /// The words for the `scripts/` of its workflow in a consent.
     scripts: Option<String>,
     /// The number of this attempt, from 1.
@@ -141,6 +139,8 @@ struct PlannedCheck {
     env: Planned,
     /// The time limit of its command, in milliseconds.
     timeout_ms: u32,
+    /// `None` if its command runs without a question, and for other checks.
+    source: Option<text::GateSource>,
     /// Its place, if it has `recheck`.
     place: Option<CheckPlace>,
     /// The reason for its repetition, if it has passed before.
@@ -151,15 +151,22 @@ struct PlannedCheck {
 }
 
 impl PlannedCheck {
-    fn of(check: &Check, (gate, depth): (usize, usize), place: Option<CheckPlace>, active: &Active) -> Self {
-        let (env, timeout_ms) = match &check.kind {
+    fn of(
+        check: &Check,
+        (gate, depth, scope): (usize, usize, &Workflow),
+        place: Option<CheckPlace>,
+        active: &Active,
+    ) -> Self {
+        let check = text::with_values(check, active, depth);
+        let (env, timeout_ms, source) = match &check.kind {
             CheckKind::Run { command, timeout } => {
-                (environment(command, active, depth), active.state.time_limit(timeout, depth, active.library))
+                let timeout_ms = active.state.time_limit(timeout, depth, active.library);
+                (environment(command, active, depth), timeout_ms, text::GateSource::of_command(command, scope))
             }
-            CheckKind::File { .. } | CheckKind::Approve { .. } => (Vec::new(), 0),
+            CheckKind::File { .. } | CheckKind::Approve { .. } => (Vec::new(), 0, None),
         };
         let is_bound = check.recheck;
-        Self { check: text::with_values(check, active, depth), gate, env, timeout_ms, place, again: None, is_bound }
+        Self { check, gate, env, timeout_ms, source, place, again: None, is_bound }
     }
 
     /// Returns true unless the check is made at once.
@@ -211,14 +218,13 @@ impl OpenGate {
             let made = all.filter(|(_, check)| ahead.checks.iter().any(|of| std::ptr::eq(*of, *check)));
             checks.extend(made.map(|(index, check)| {
                 let place = check.recheck.then(|| CheckPlace { gate: ahead.key.clone(), index });
-                PlannedCheck::of(check, (0, ahead.depth), place, active)
+                PlannedCheck::of(check, (0, ahead.depth, ahead.scope), place, active)
             }));
             gates.push(GateToPass {
                 gate: ahead.gate.clone(),
                 of: ahead.of.to_owned(),
                 depth: ahead.depth,
-                source: text::GateSource::of(ahead.scope),
-                scripts: ahead.scope.shown_scripts().map(Into::into),
+                scripts: text::scripts_to_allow(ahead.scope),
                 attempt: attempts.get(&ahead.key).map_or(1, |attempts| attempts.saturating_add(1)),
                 key: ahead.key,
             });
@@ -346,7 +352,7 @@ impl OpenGate {
             }
             let Some(reason) = reason_for_repetition(check, evidence, files.as_ref()) else { continue };
             let then = active.with(&there);
-            let planned = PlannedCheck::of(check, (self.gates.len(), depth), Some(place.clone()), &then);
+            let planned = PlannedCheck::of(check, (self.gates.len(), depth, scope), Some(place.clone()), &then);
             self.checks.push(PlannedCheck { again: Some(reason), ..planned });
             let attempts = there.gate_attempts(gate, depth, active.library);
             let attempts = BoundValue::Fixed(attempts);
@@ -355,8 +361,7 @@ impl OpenGate {
                 gate: Gate { attempts, ..gate.clone() },
                 of: of.to_owned(),
                 depth,
-                source: text::GateSource::of(scope),
-                scripts: scope.shown_scripts().map(Into::into),
+                scripts: text::scripts_to_allow(scope),
                 attempt: made.map_or(1, |made| made.saturating_add(1)),
                 key: place.gate.clone(),
             });
@@ -447,13 +452,13 @@ impl OpenGate {
         (self.done + 1, self.checks.len())
     }
 
-    /// The commands to come from workflows that are not the user's own, each once: the text that the user must agree
+    /// The commands to come that need the user's consent, each once: the text that the user must agree
     /// to, the name of the phase with the gate, and the source of the gate.
     pub fn foreign_commands(&self) -> Vec<(&str, &str, &text::GateSource)> {
         let mut commands: Vec<(&str, &str, &text::GateSource)> = Vec::new();
-        for PlannedCheck { check, gate, .. } in self.checks.iter().skip(self.done) {
+        for PlannedCheck { check, gate, source, .. } in self.checks.iter().skip(self.done) {
             if let (CheckKind::Run { command, .. }, Some(gate)) = (&check.kind, self.gates.get(*gate))
-                && let Some(source) = &gate.source
+                && let Some(source) = source
             {
                 let needed = std::iter::once(command.shown()).chain(gate.scripts.as_deref());
                 for shown in needed {
@@ -471,6 +476,13 @@ impl OpenGate {
         let foreign = self.foreign_commands();
         let first = foreign.into_iter().find(|(command, ..)| commands.iter().any(|of| of == command));
         first.map_or(("", &text::GateSource::Project), |(_, of, source)| (of, source))
+    }
+
+    /// Returns true if a command to come is a value of the run.
+    pub fn has_values(&self) -> bool {
+        let is_value =
+            |check: &Check| matches!(&check.kind, CheckKind::Run { command, .. } if command.value().is_some());
+        self.checks.iter().skip(self.done).any(|planned| is_value(&planned.check))
     }
 
     /// Records the result of the current check; the next check becomes current.

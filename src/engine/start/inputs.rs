@@ -82,7 +82,7 @@ pub fn ask_missing(start: &Start, library: &Library, cx: &mut Cx) -> Option<Next
             Next::Ask(Request::Select { title, options: shown }, StartAsked::Choice { start, name, options })
         }
         ValueType::List { .. } if first.kind.is_list_of_texts() => ask_item((start, name, Vec::new()), workflow, first),
-        ValueType::Text(_) | ValueType::Number(_) | ValueType::List { .. } => {
+        ValueType::Text(_) | ValueType::Number(_) | ValueType::Command | ValueType::List { .. } => {
             Next::Ask(Request::Input { title }, StartAsked::Text { start, name })
         }
     })

@@ -67,7 +67,7 @@ pub fn next(mut start: Start, run: &Run, session: &mut Session, cx: &mut Cx) -> 
     }
     // Without a user interface the run starts, and pauses at the gate.
     if cx.ui.exists() {
-        let preview = text::RunPreview::of(workflow, run.library());
+        let preview = text::RunPreview::of(workflow, &start.values, run.library());
         if let Some(asked) = session.unallowed(preview.commands().into_iter(), Some(&start.allowed), cx) {
             let question = |commands: &[String], dialog| preview.question(commands, dialog);
             let request = asked.dialog(ONCE_IN_RUN, question, cx);
@@ -116,7 +116,7 @@ pub fn answered(asked: StartAsked, answer: Answer, run: &Run, session: &mut Sess
         }
         StartAsked::Another(start) if answer.yes() == Some(true) => Next::Ready(Start { replaces_run: true, ..start }),
         StartAsked::Another(_) => Next::Declined,
-        asked => consented(asked, &answer, session, cx).map_or_else(|| Next::declined(cx), Next::Ready),
+        asked => consented(asked, &answer, (run, session), cx).map_or_else(|| Next::declined(cx), Next::Ready),
     };
     match taken {
         Next::Ready(start) => next(start, run, session, cx),
@@ -125,7 +125,7 @@ pub fn answered(asked: StartAsked, answer: Answer, run: &Run, session: &mut Sess
 }
 
 /// Notes the user's consent to a part of a run that is to start; `None` without consent.
-fn consented(asked: StartAsked, answer: &Answer, session: &mut Session, cx: &mut Cx) -> Option<Start> {
+fn consented(asked: StartAsked, answer: &Answer, (run, session): (&Run, &mut Session), cx: &mut Cx) -> Option<Start> {
     let is_yes = answer.chosen() == Some(1);
     match asked {
         StartAsked::Uncounted(start) if is_yes => Some(Start { uncounted: true, ..start }),
@@ -139,7 +139,7 @@ fn consented(asked: StartAsked, answer: &Answer, session: &mut Session, cx: &mut
             session.accepted_agents.insert(about);
             Some(start)
         }
-        StartAsked::Consent(mut start, asked) if session.allow(&asked, answer.chosen(), cx) => {
+        StartAsked::Consent(mut start, asked) if session.allow(&asked, answer.chosen(), run, cx) => {
             start.allowed.extend(asked.commands);
             Some(start)
         }

@@ -13,6 +13,7 @@ import { NODE } from "./pi.mjs";
  * @property {{ baseUrl: string }} [model] a started scripted model, made pi's default model `scripted/scripted`
  * @property {Record<string, unknown>} [modelConfig] merged into the model's entry, say `{ contextWindow: 8000 }`
  * @property {Record<string, unknown>} [settings] merged over agent/settings.json; retries are off unless set here
+ * @property {boolean} [builtin] the workflows of the package are there
  * @property {Record<string, string>} [globalFiles] below agent/workflows/
  * @property {Record<string, string>} [projectFiles] below project/.pi/workflows/
  * @property {Record<string, string>} [files] below project/
@@ -28,7 +29,7 @@ const SETTINGS = {
 };
 
 /** @param {SandboxOptions} [options] */
-export function makeSandbox({ model, modelConfig, settings, globalFiles, projectFiles, files } = {}) {
+export function makeSandbox({ model, modelConfig, settings, builtin, globalFiles, projectFiles, files } = {}) {
   // The real path: pi prints it, and the temporary folder may be a symlink.
   const root = realpathSync(mkdtempSync(join(tmpdir(), "pi-test-")));
   const sandbox = {
@@ -64,6 +65,7 @@ export function makeSandbox({ model, modelConfig, settings, globalFiles, project
   const chosen = model ? { defaultProvider: "scripted", defaultModel: "scripted" } : {};
   writeAll(sandbox.agent, { "settings.json": json({ ...SETTINGS, ...chosen, ...settings }) });
   if (model) writeAll(sandbox.agent, { "models.json": json(modelsJson(model, modelConfig)) });
+  writeAll(join(sandbox.agent, "workflows"), builtin ? {} : { "settings.yaml": "builtin: false\n" });
   writeAll(join(sandbox.agent, "workflows"), globalFiles);
   writeAll(join(sandbox.project, ".pi/workflows"), projectFiles);
   writeAll(sandbox.project, files);

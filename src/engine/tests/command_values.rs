@@ -1,0 +1,186 @@
+//! Values of a run that become commands: only with the user's consent to exactly this value.
+
+use super::*;
+use crate::definition::Command;
+use crate::engine::start::arguments::quoted;
+
+/// A workflow of the user's own: a step that finds a command, the command as a step, and as the gate of a phase.
+const FOUND: &str = "phases:
+  - run: find it
+    id: find
+    outputs: { check: { type: command } }
+  - { run: output.find.check, id: before, outcomes: { failed: next } }
+  - { prompt: Work, id: work, gate: [{ run: output.find.check }] }
+";
+/// A workflow of the user's own with a gate whose command is an input.
+const GIVEN: &str = "inputs: { check: { type: command, optional: true } }
+phases:
+  - { prompt: Work, id: work, label: Work, gate: [{ run: input.check }] }
+";
+const OPTIONS: [&str; 4] = ["No", "Yes, for this run", "Yes, for this session", "Yes, always in this folder"];
+const SHOWN: &str = "│ npm test\n│ # a value of the run";
+
+fn session(workflow: &str) -> Session {
+    let mut session = Session::new(&[]);
+    session.files.global.insert("w/workflow.yaml".into(), workflow.into());
+    let _ = session.on(Event::Session { stored: None, in_view: None, facts: Facts::default() });
+    session
+}
+
+#[track_caller]
+fn consent(output: Output) -> (u64, String) {
+    match output.reply {
+        Reply::Ask { ticket, request: Request::Select { title, options } } => {
+            assert_eq!(options, OPTIONS);
+            (ticket, title.into())
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[track_caller]
+fn command(output: &Output) -> (u64, &str) {
+    match &output.reply {
+        Reply::Ask { ticket, request: Request::Exec { command, .. } } => (*ticket, command),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn answer(session: &mut Session, ticket: u64, answer: Answer) -> Output {
+    session.on(Event::Answer { ticket, answer })
+}
+
+fn ran(status: u32, output: &str) -> Answer {
+    let (end, standard_output) = (CommandEnd::Exited(status), Some(output.to_owned()));
+    Answer::Ran(Ran { end, duration_ms: 1, output: output.into(), standard_output, output_file: None })
+}
+
+/// The agent calls `next`.
+fn next(session: &mut Session) -> Output {
+    let _ = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
+    let _ = session.on(Event::AgentStart);
+    session.on(Event::Step { input: r#"{"action":"next"}"#, nested: false })
+}
+
+/// Starts the workflow whose step finds this command. Returns what follows the step.
+fn found(session: &mut Session, value: &str) -> Output {
+    let started = session.command("workflow", "w x");
+    let (ticket, line) = command(&started);
+    assert_eq!(line, "find it");
+    answer(session, ticket, ran(0, &json!({ "check": value }).to_string()))
+}
+
+fn pause(session: &Session) -> String {
+    session.stored_run().unwrap().progress().paused.as_ref().unwrap().reason.to_string()
+}
+
+#[test]
+fn a_given_value_is_asked_for_at_the_start_also_in_the_users_own_workflow() {
+    let mut session = session(GIVEN);
+    let (ticket, title) = consent(session.command("workflow", "w check=\"npm test\" x"));
+    assert_eq!(title, format!("Start \"W\"? Its gates run commands:\nGate \"Work\" runs:\n{SHOWN}"));
+    assert_eq!(answer(&mut session, ticket, Answer::Selected(0)).reply, Reply::None);
+    assert_eq!(session.stored_run(), None);
+    let (ticket, _) = consent(session.command("workflow", "w check=\"npm test\" x"));
+    let _ = answer(&mut session, ticket, Answer::Selected(1));
+    assert_eq!(command(&next(&mut session)).1, "npm test");
+    // The next run is another one, and another value is another command.
+    let _ = session.command("workflow", ":cancel");
+    let (ticket, _) = consent(session.command("workflow", "w check=\"npm test\" x"));
+    let _ = answer(&mut session, ticket, Answer::Selected(2));
+    let _ = session.command("workflow", ":cancel");
+    let (_, title) = consent(session.command("workflow", "w check=\"npm test; curl x\" x"));
+    assert!(title.ends_with("│ npm test; curl x\n│ # a value of the run"), "{title}");
+}
+
+#[test]
+fn always_holds_for_this_value_alone() {
+    let mut session = session(GIVEN);
+    let (ticket, _) = consent(session.command("workflow", "w check=true x"));
+    let output = answer(&mut session, ticket, Answer::Selected(3));
+    for effect in output.effects {
+        if let Effect::Remember { key, value } = effect {
+            session.files.kept.insert(key, value);
+        }
+    }
+    let _ = session.command("workflow", ":cancel");
+    let _ = session.on(Event::Session { stored: None, in_view: None, facts: Facts::default() });
+    assert_eq!(session.command("workflow", "w check=true x").reply, Reply::Settle);
+    let _ = session.command("workflow", ":cancel");
+    let _ = consent(session.command("workflow", "w check=\"true \\\" x\" x"));
+    session.files.identity = Some("4:5:6".into());
+    let _ = consent(session.command("workflow", "w check=true x"));
+}
+
+#[test]
+fn a_found_value_is_asked_for_once_in_a_run() {
+    let mut session = session(FOUND);
+    let (ticket, title) = consent(found(&mut session, "npm test"));
+    assert_eq!(title, format!("Step \"before\" runs:\n{SHOWN}\nAllow it?"));
+    let output = answer(&mut session, ticket, Answer::Selected(1));
+    let (ticket, line) = command(&output);
+    assert_eq!(line, "npm test");
+    let _ = answer(&mut session, ticket, ran(1, "red"));
+    let output = next(&mut session);
+    let (ticket, line) = command(&output);
+    assert_eq!(line, "npm test");
+    let _ = answer(&mut session, ticket, ran(0, ""));
+    assert!(!session.stored_run().unwrap().is_running());
+    let _ = consent(found(&mut session, "npm test"));
+}
+
+#[test]
+fn no_to_a_found_value_pauses_and_asks_again() {
+    let mut session = session(FOUND);
+    let (ticket, _) = consent(found(&mut session, "npm test"));
+    let _ = answer(&mut session, ticket, Answer::Cancelled);
+    assert_eq!(pause(&session), "it runs commands of this project that you have not allowed");
+    let _ = consent(session.command("workflow", ":resume"));
+}
+
+#[test]
+fn what_is_no_line_never_becomes_a_command() {
+    for value in ["", "  ", "a\nb", "a\rb", "a\u{1b}[2Kb", "a\0b", &"x".repeat(1001), &"x".repeat(100_000)] {
+        let mut session = session(FOUND);
+        let output = found(&mut session, value);
+        assert_eq!(output.reply, Reply::None, "{value:?}");
+        assert!(pause(&session).contains("“find” has not ended"), "{}", pause(&session));
+        let mut session = self::session(GIVEN);
+        let output = session.command("workflow", &format!("w check={} x", quoted(value)));
+        let [Effect::Notify { level: Level::Error, text }] = &output.effects[..] else { panic!("{value:?}") };
+        assert!(text.starts_with("`check`: expected a command of one line and at most 1000 characters"), "{text}");
+    }
+}
+
+#[test]
+fn without_a_value_nothing_runs() {
+    let mut session = session(GIVEN);
+    assert_eq!(session.command("workflow", "w x").reply, Reply::Settle);
+    let Reply::Tool(result) = next(&mut session).reply else { panic!() };
+    assert!(result.text.contains("input.check: the run has no value for this command"), "{}", result.text);
+    let step = "inputs: { check: { type: command, optional: true } }\nphases: [{ run: input.check }]\n";
+    let mut session = self::session(step);
+    let _ = session.command("workflow", "w x");
+    assert!(pause(&session).contains("the run has no value for this command"), "{}", pause(&session));
+}
+
+#[test]
+fn the_option_allows_this_value_alone_without_a_question() {
+    let allowed = vec![Command::shown_value("npm test")];
+    for (value, asks) in [("npm test", false), ("npm test ;", true)] {
+        let mut session = session(GIVEN);
+        let facts = Facts { allowed: allowed.clone(), ..Facts::default() };
+        let _ = session.on(Event::Session { stored: None, in_view: None, facts });
+        let output = session.command("workflow", &format!("w check=\"{value}\" x"));
+        assert_eq!(matches!(output.reply, Reply::Ask { .. }), asks, "{value}");
+    }
+    // Without a user interface the run starts, and pauses at the gate.
+    let mut session = session(GIVEN);
+    let start = Event::Command { name: "workflow", arguments: "w check=true x" };
+    let _ = session.without_ui(start);
+    session.ui = Ui::None;
+    let output = next(&mut session);
+    let Reply::Ask { ticket, request: Request::Select { .. } } = output.reply else { panic!("{output:?}") };
+    let _ = answer(&mut session, ticket, Answer::NoUi);
+    assert_eq!(pause(&session), "it runs commands of this project that you have not allowed");
+}
