@@ -40,7 +40,7 @@ function place(t, project, global = {}) {
   const folders = { home: join(root, "home"), project: join(root, "project") };
   for (const folder of Object.values(folders)) mkdirSync(folder);
   write(join(folders.project, ".pi/workflows"), project);
-  write(join(folders.home, ".pi/agent"), global);
+  write(join(folders.home, ".pi/agent"), { "workflows/settings.yaml": "builtin: false\n", ...global });
   const run = (/** @type {string[]} */ parameters, cli = CLI) => {
     const env = { PATH: process.env.PATH, HOME: folders.home, USERPROFILE: folders.home };
     const { status, stdout, stderr } = spawnSync(NODE, [cli, ...parameters], {
