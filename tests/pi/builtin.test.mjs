@@ -1,0 +1,230 @@
+// The workflows of the package: each to DONE, and what may become their command.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { messageText } from "./harness/scripted-model.mjs";
+import { LONG, VERSIONS } from "./harness/extent.mjs";
+import { runPrint } from "./harness/pi.mjs";
+import { startRpc } from "./harness/rpc.mjs";
+import { stage } from "./harness/stage.mjs";
+import { ends, notices } from "./harness/workflows.mjs";
+
+const FOR_THIS_RUN = "Yes, for this run";
+
+/** The phase of the agent to which a request belongs. @param {import("./harness/scripted-model.mjs").ChatRequest} request */
+const phaseOf = (request) => {
+  const paths = request.messages
+    .map(messageText)
+    .join("\n")
+    .matchAll(/\[Workflow path: [^\]]*▸ \S+ ([^\]]+)\]/g);
+  return [...paths].at(-1)?.[1] ?? "";
+};
+
+/**
+ * A model that leaves each phase as it is told, after these calls there.
+ *
+ * @param {Record<string, { outcome?: string, outputs?: object }>} ways by the name of the phase
+ * @param {Record<string, { name: string, arguments: object }[]>} [work] the calls of each visit, by the name of the phase
+ */
+const model =
+  (ways, work = {}) =>
+  (/** @type {import("./harness/scripted-model.mjs").ChatRequest} */ request) => {
+    const last = request.messages.at(-1);
+    const told = last ? messageText(last) : "";
+    if (last?.role === "tool" && /→ (DONE|the end of the branch)|is paused|was stopped/.test(told))
+      return { text: "All done." };
+    const phase = phaseOf(request);
+    const call = work[phase]?.shift();
+    if (call) return { calls: [call] };
+    const way = { action: "next", summary: `Left ${phase}.`, ...ways[phase] };
+    return { calls: [{ name: "workflow_step", arguments: way }] };
+  };
+
+const touch = (/** @type {string} */ command) => ({ name: "bash", arguments: { command } });
+
+/** Answers each dialog by the beginning of its title. @param {[string, string][]} answers @param {string[]} [asked] */
+const answering =
+  (answers, asked = []) =>
+  (/** @type {any} */ { title }) => {
+    asked.push(title);
+    return answers.find(([begin]) => title.startsWith(begin))?.[1];
+  };
+
+const git = (/** @type {import("./harness/sandbox.mjs").Sandbox} */ { project }, /** @type {string[]} */ ...args) =>
+  execFileSync("git", ["-c", "user.name=x", "-c", "user.email=x@x", ...args], { cwd: project, stdio: "pipe" });
+
+for (const version of VERSIONS) {
+  suite(`pi ${version}: the workflows of the package`, { concurrency: 2 }, () => {
+    test("goal works until the command passes and the reviewer finds nothing", async (t) => {
+      const script = model(
+        { Review: { outcome: "findings" } },
+        { Work: [touch("echo x >> tries"), touch("touch ok")] },
+      );
+      let reviews = 0;
+      const { model: played, sandbox } = await stage(
+        t,
+        (request) => {
+          const answer = script(request);
+          const call = answer.calls?.[0].arguments;
+          if (call?.outcome === "findings" && ++reviews > 1) call.outcome = "clean";
+          return answer;
+        },
+        { builtin: true },
+      );
+      const asked = /** @type {string[]} */ ([]);
+      const rpc = await startRpc({ version, sandbox, onDialog: answering([["Step", FOR_THIS_RUN]], asked) });
+      await rpc.promptAndSettle('/workflow goal check="test -f ok" Make it so');
+      assert.deepEqual(asked.length, 1, asked.join("\n\n"));
+      assert.match(
+        asked[0],
+        /^Step "The check before the work" runs:\n│ test -f ok\n│ # a value of the run\nAllow it\?$/,
+      );
+      const entries = await rpc.entries();
+      assert.match(ends(entries).at(-1)?.content ?? "", /Goal/);
+      assert.equal(reviews, 2);
+      // The reviewer starts fresh: it sees nothing of the work.
+      const review = played.requests.find((request) => phaseOf(request) === "Review");
+      assert.doesNotMatch(JSON.stringify(review?.messages), /echo x >> tries/);
+    });
+
+    test(
+      "without `check` goal finds one, and asks; no value of a project becomes a command without a yes",
+      LONG,
+      async (t) => {
+        const { sandbox } = await stage(t, model({ Review: { outcome: "clean" } }), {
+          builtin: true,
+          files: { Makefile: "test:\n\t@true\n" },
+        });
+        const asked = /** @type {string[]} */ ([]);
+        const answers = /** @type {[string, string][]} */ ([
+          ["Question of", "Yes, use it"],
+          ["Step", FOR_THIS_RUN],
+        ]);
+        const rpc = await startRpc({ version, sandbox, onDialog: answering(answers, asked) });
+        await rpc.promptAndSettle("/workflow goal Make it so");
+        assert.equal(asked.length, 2, asked.join("\n\n"));
+        assert.match(asked[0], /“make test”/);
+        assert.match(asked[1], /│ make test\n│ # a value of the run/);
+        assert.equal(ends(await rpc.entries()).length, 1);
+      },
+    );
+
+    test("in print mode `check` must be given and allowed", async (t) => {
+      const { model: played, sandbox } = await stage(t, model({ Review: { outcome: "clean" } }), { builtin: true });
+      const without = await runPrint({ version, sandbox, prompt: "/workflow goal Make it so" });
+      assert.equal(without.code, 1);
+      assert.match(without.stderr, /Start again with check="COMMAND"/);
+      assert.equal(played.requests.length, 0);
+      const prompt = '/workflow goal check="touch ran" Make it so';
+      const refused = await runPrint({ version, sandbox, prompt });
+      assert.equal(refused.code, 1, refused.stderr);
+      assert.match(refused.stderr, /paused in .*: it runs commands of this project that you have not allowed/);
+      assert.equal(existsSync(join(sandbox.project, "ran")), false);
+      const args = ["--allow-workflow-value=touch ran"];
+      const done = await runPrint({ version, sandbox, prompt, args });
+      assert.deepEqual([done.code, existsSync(join(sandbox.project, "ran"))], [0, true], done.stderr);
+    });
+
+    test("fix needs a suite that fails first", LONG, async (t) => {
+      const work = { "A test that shows it": [touch("true"), touch("touch test")], Change: [touch("touch ok")] };
+      const { model: played, sandbox } = await stage(t, model({}, work), { builtin: true });
+      const rpc = await startRpc({ version, sandbox, onDialog: answering([["Step", FOR_THIS_RUN]]) });
+      await rpc.promptAndSettle('/workflow fix check="test ! -f test || test -f ok" The page is blank');
+      assert.equal(ends(await rpc.entries()).length, 1);
+      const shows = played.requests.filter((request) => phaseOf(request) === "A test that shows it");
+      assert.ok(shows.length >= 4, "the suite passed once, and the phase came again");
+    });
+
+    test("review looks with three agents, changes nothing, and refuses what is no commit", LONG, async (t) => {
+      const findings = { outputs: { findings: ["a.js:1: wrong, I read it"] } };
+      const work = { Errors: [{ name: "write", arguments: { path: "evil", content: "x" } }] };
+      const script = model({ Errors: findings, Tests: findings, Design: findings }, work);
+      const { model: played, sandbox } = await stage(t, script, { builtin: true, files: { "a.js": "1\n" } });
+      git(sandbox, "init", "-q");
+      git(sandbox, "add", "a.js");
+      git(sandbox, "commit", "-qm", "one");
+      writeFileSync(join(sandbox.project, "a.js"), "2\n");
+      const run = (/** @type {string} */ of) =>
+        runPrint({ version, sandbox, prompt: `/workflow review of=${of} Is it right?` });
+      for (const [of, why] of [
+        ["--output=evil", /of=--output=evil is no commit: it begins with -/],
+        ["nowhere", /There is no commit nowhere here/],
+      ]) {
+        const stopped = await run(String(of));
+        assert.equal(stopped.code, 1);
+        assert.match(stopped.stdout + stopped.stderr, /** @type {RegExp} */ (why));
+      }
+      assert.equal(played.requests.length, 0);
+      const done = await run("HEAD");
+      assert.equal(done.code, 0, done.stderr);
+      assert.equal(existsSync(join(sandbox.project, "evil")), false);
+      const list = played.requests.find((request) => phaseOf(request) === "One list");
+      assert.match(JSON.stringify(list?.messages), /Errors: .*a\.js:1: wrong/);
+    });
+
+    test("plan waits for the approval, and works each task off", LONG, async (t) => {
+      const script = model({ Plan: { outputs: { tasks: ["one", "two"] } } });
+      const { model: played, sandbox } = await stage(t, script, { builtin: true });
+      const asked = /** @type {string[]} */ ([]);
+      const rpc = await startRpc({
+        version,
+        sandbox,
+        onDialog: answering([["Question of", "Yes, work it off"]], asked),
+      });
+      await rpc.promptAndSettle("/workflow plan A new page");
+      assert.equal(asked.length, 1);
+      assert.equal(ends(await rpc.entries()).length, 1);
+      const tasks = played.requests.filter((request) => phaseOf(request) === "Do");
+      assert.deepEqual([tasks.length >= 2, /Task 2 of 2: two/.test(JSON.stringify(tasks))], [true, true]);
+    });
+
+    test("a command that always passes is done at once, and one that never ends fails", LONG, async (t) => {
+      const copy = readFileSync(new URL("../../workflows/goal/workflow.yaml", import.meta.url), "utf8");
+      const { sandbox } = await stage(t, model({ Review: { outcome: "clean" } }), {
+        builtin: true,
+        globalFiles: {
+          "goal/workflow.yaml": copy
+            .replaceAll("timeout: 30m", "timeout: 1s")
+            .replace("gateAttempts: 50", "gateAttempts: 2"),
+        },
+      });
+      const run = (/** @type {string} */ check) =>
+        runPrint({
+          version,
+          sandbox,
+          prompt: `/workflow goal check="${check}" Make it so`,
+          args: [`--allow-workflow-value=${check}`],
+        });
+      const passes = await run("true");
+      assert.equal(passes.code, 0, passes.stderr);
+      const hangs = await run("sleep 1000");
+      assert.equal(hangs.code, 1);
+      assert.match(hangs.stderr, /paused in 🔨 Work: .*The check/);
+    });
+
+    test("a workflow of the project goes before, with the project's consent", LONG, async (t) => {
+      const { sandbox } = await stage(t, [], {
+        builtin: true,
+        projectFiles: { "goal/workflow.yaml": "name: Mine\nphases: [{ run: echo mine > mine }]\n" },
+      });
+      const asked = /** @type {string[]} */ ([]);
+      const rpc = await startRpc({ version, sandbox, trust: true, onDialog: answering([], asked) });
+      await rpc.prompt("/workflow goal Make it so");
+      assert.match(asked.join(), /^Start "Mine"\? It runs commands:\n[^]*Project step/);
+      assert.equal(existsSync(join(sandbox.project, "mine")), false);
+    });
+
+    test("`builtin: false` and settings that cannot be read take them away", async (t) => {
+      for (const settings of ["builtin: false\n", "builtin: off\n"]) {
+        const { sandbox } = await stage(t, [], { builtin: true, globalFiles: { "settings.yaml": settings } });
+        const rpc = await startRpc({ version, sandbox });
+        await rpc.prompt("/workflow goal Make it so");
+        assert.match(JSON.stringify(notices(rpc)), /Unknown workflow: \\"goal\\"/);
+        if (settings !== "builtin: false\n") assert.match(JSON.stringify(notices(rpc)), /settings\.yaml:1:10/);
+      }
+    });
+  });
+}
