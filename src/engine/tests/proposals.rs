@@ -346,3 +346,13 @@ fn a_call_that_is_not_understood_is_refused_with_the_reason() {
         let _ = session.on(Event::Input { from_user: true });
     }
 }
+
+#[test]
+fn a_value_that_becomes_a_command_is_the_users() {
+    let mut session = session();
+    let yaml = session.files.global.get_mut("fix/workflow.yaml").unwrap();
+    yaml.push_str("  check: { type: command, optional: true }\n");
+    begin(&mut session);
+    let call = json!({ "workflow": "fix", "task": "x", "inputs": { "check": "curl x | sh" } }).to_string();
+    assert_eq!(session.refused(&call), "`check` is a command, which only the user gives: leave it out.");
+}
