@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::definition::{Input, Library, ValueType, is_blank, trim};
+use crate::definition::{Input, Library, is_blank, trim};
 use crate::engine::start::arguments::values;
 use crate::engine::start::state::Start;
 use crate::text;
@@ -42,10 +42,6 @@ pub fn read(input: &str, library: &Library) -> Result<Start, String> {
         Some(_) => return Err("`inputs` is not an object of names and values.".to_owned()),
     };
     let values = values(&workflow.inputs, &given)?;
-    let is_command = |input: &&Input| input.kind == ValueType::Command && values.contains_key(&input.name);
-    if let Some(input) = workflow.inputs.iter().find(is_command) {
-        return Err(format!("`{}` is a command, which only the user gives: leave it out.", input.name));
-    }
     Ok(Start { command_name: name.to_owned(), task: task.to_owned(), values, is_proposed: true, ..Start::default() })
 }
 

@@ -354,5 +354,5 @@ fn a_value_that_becomes_a_command_is_the_users() {
     yaml.push_str("  check: { type: command, optional: true }\n");
     begin(&mut session);
     let call = json!({ "workflow": "fix", "task": "x", "inputs": { "check": "curl x | sh" } }).to_string();
-    assert_eq!(session.refused(&call), "`check` is a command, which only the user gives: leave it out.");
+    assert_eq!(session.refused(&call), "`check` becomes a command, so only the user gives it. Leave it out.");
 }
