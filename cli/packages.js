@@ -8,8 +8,10 @@ import { fieldOf, installedPackages, packageIn, projectSettings, readManifest, r
 /** @typedef {import("#loader").Installed} Installed */
 
 /** The grants of packages in the manifest of this package. */
-export const GRANTS = readManifest(new URL("../package.json", import.meta.url)).files.filter(
-  (grant) => grant.base === "packages" || grant.base === "own",
+export const GRANTS = /** @type {import("#loader").PackageGrant[]} */ (
+  readManifest(new URL("../package.json", import.meta.url)).files.filter(
+    ({ base }) => base === "packages" || base === "own",
+  )
 );
 
 const NOT_LOADED =
@@ -95,8 +97,9 @@ export function packageAround(folder) {
   const real = realpathSync(folder);
   for (let above = real; ; above = dirname(above)) {
     const found = packageIn(above, "user", () => true);
-    const isMeant = (/** @type {typeof GRANTS[number]} */ { base }) => base === "packages";
-    if (found && GRANTS.filter(isMeant).some((grant) => fieldOf(found.manifest, grant.field) !== undefined)) {
+    const has = (/** @type {typeof GRANTS[number]} */ { base, field }) =>
+      base === "packages" && fieldOf(found?.manifest, field) !== undefined;
+    if (found && GRANTS.some(has)) {
       const parts = relative(above, real).split(sep);
       return parts.includes(".pi") ? undefined : { packages: [found], only: parts.join("/") || undefined };
     }

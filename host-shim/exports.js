@@ -7,5 +7,6 @@ export { installedPackages, ownPackage, packageIn, projectSettings, readText } f
 export { count, isOfAgent, noUsage, timeOf, usageOf } from "./usage.js";
 
 /** @typedef {import("./interface.js").Usage} Usage */
+/** @typedef {import("./files.js").PackageGrant} PackageGrant */
 /** @typedef {import("./packages.js").Installed} Installed */
 /** @typedef {import("./packages.js").PackageSource} PackageSource */

@@ -69,7 +69,7 @@ for (const version of VERSIONS) {
         t,
         (request) => {
           const answer = script(request);
-          const call = answer.calls?.[0].arguments;
+          const call = /** @type {any} */ (answer.calls?.[0].arguments);
           if (call?.outcome === "findings" && ++reviews > 1) call.outcome = "clean";
           return answer;
         },
