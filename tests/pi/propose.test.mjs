@@ -231,6 +231,40 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
+    test("of two in one answer one is asked, and a run that the user starts meanwhile goes first", LONG, async (t) => {
+      const calls = [...propose().calls, ...propose({ task: "Something else" }).calls];
+      const { sandbox } = await stage(t, [{ calls }, REST, REST, REST], {
+        globalFiles: { ...workflow("fix", ["test"], OFFERED), ...workflow("other", ["look"], { autoContinue: false }) },
+      });
+      const { dialogs, onDialog } = answering([START]);
+      const first = await startRpc({ version, sandbox, onDialog });
+      await settles(first, "Go", 2);
+      const [state] = custom(await first.entries(), "workflow:state");
+      assert.deepEqual([dialogs.length, state.taskDescription], [1, "Repair the login"]);
+      await first.close();
+      const { model, sandbox: another } = await stage(t, [propose(), REST, REST], {
+        globalFiles: { ...workflow("fix", ["test"], OFFERED), ...workflow("other", ["look"], { autoContinue: false }) },
+      });
+      /** @type {import("./harness/rpc.mjs").Rpc} */
+      let second;
+      const rpc = await startRpc({
+        version,
+        sandbox: another,
+        onDialog: async () => {
+          await second.prompt("/workflow other it");
+          return START;
+        },
+      });
+      second = rpc;
+      await rpc.promptAndSettle("Go");
+      await model.waitForRequests(2);
+      const entries = await rpc.entries();
+      assert.match(storedResults(entries)[0], /^A workflow is in progress, so no other can be proposed\./);
+      assert.ok(custom(entries, "workflow:state").every(({ workflowKey }) => workflowKey === "other"));
+      assert.deepEqual([stored(entries), rpc.extensionErrors()], [[], []]);
+      await rpc.close();
+    });
+
     test("another call of the same answer delays the start, and a kill before it is told", async (t) => {
       const calls = [...propose().calls, { name: "bash", arguments: { command: "sleep 60" } }];
       const { sandbox } = await stage(t, [{ calls }, REST], { globalFiles: workflow("fix", ["test"], OFFERED) });
