@@ -116,6 +116,8 @@ suite("a new session", () => {
 test("a guest that cannot start is switched off, and a command starts it again", async () => {
   const { pi, told, state } = start({ state: { sound: false } });
   assert.equal(pi.emit("tool_call", { toolName: "t", input: {} }).block, true);
+  // The notices of a beginning follow when pi has drawn the session.
+  await sleep(5);
   assert.match(String(pi.did().at(-1)), /is switched off until/);
   state.sound = true;
   await pi.command("a");
