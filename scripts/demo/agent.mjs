@@ -42,7 +42,8 @@ function answer(messages) {
 function callsIn(content) {
   const shown = [...textOf(content).matchAll(/^ *(workflow_step) (\{.*\})$/gm)];
   const filled = (/** @type {string} */ _key, /** @type {unknown} */ value) => {
-    if (Array.isArray(value)) return ["Write the greeting", "Read the greeting once more"];
+    if (Array.isArray(value))
+      return typeof value[0] === "object" ? value : ["Write the greeting", "Read the greeting once more"];
     return typeof value === "string" ? value.replace(/^<.*>$/, "Done as the phase asks.") : value;
   };
   return shown.map(([, name, call]) => ({ name, arguments: JSON.parse(call, filled) }));

@@ -1,0 +1,2 @@
+printf 'Changed:\n'
+ls -1
