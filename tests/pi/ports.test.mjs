@@ -30,11 +30,11 @@ const PROJECT = {
   "ISSUE.md": "The greeting is missing, says the issue.\n",
 };
 
-/** The line that starts each, and a text of the session that shows the construct for which it stands here. */
+/** The line that starts each, and a text of the session or of a request to the model that shows the construct for which it stands here. */
 const STARTS = [
   { line: "audit-fix most=3 the parser", shown: /Tell what was repaired[^]*Repairs: 1\. repaired/ },
   { line: "code-review the greeting", shown: /Find out whether this is true: Read the greeting once more/ },
-  { line: "cut-release the greeting", shown: /"version":"0\.0\.1"/ },
+  { line: "cut-release notes=true the greeting", shown: /the notes of 0\.0\.1 \(asked for: \(none\)\)/ },
   { line: "fix-issue the greeting", shown: /You need no tool\.[^]*The greeting is missing, says the issue\./ },
   { line: "packages the greeting", shown: /Judge what was done: Done as the phase asks\.[^]*Changed:[^]*ISSUE\.md/ },
   { line: "planned-change the greeting", shown: /Change Done as the phase asks\. in Done as the phase asks\./ },
@@ -55,7 +55,7 @@ for (const version of VERSIONS) {
   suite(`pi ${version}: workflows of other programs`, () => {
     for (const { line, shown } of STARTS)
       test(`/workflow ${line}`, async (t) => {
-        const { sandbox } = await stage(t, demoAgent({ paceMs: 0 }), { globalFiles: FILES, files: PROJECT });
+        const { model, sandbox } = await stage(t, demoAgent({ paceMs: 0 }), { globalFiles: FILES, files: PROJECT });
         const onDialog = (/** @type {any} */ { options }) =>
           options?.find((/** @type {string} */ of) => /^(Yes|Write them|go)\b/i.test(of));
         const rpc = await startRpc({ version, sandbox, onDialog });
@@ -63,7 +63,7 @@ for (const version of VERSIONS) {
         const entries = await rpc.entries();
         const { active, cancelled, completionNotified } = states(entries).at(-1);
         assert.deepEqual([active, cancelled, completionNotified], [false, false, true]);
-        assert.match(JSON.stringify(entries).replaceAll("\\n", "\n"), shown);
+        assert.ok(shown.test(JSON.stringify([entries, model.requests]).replaceAll("\\n", "\n")), "the construct");
         assert.deepEqual(rpc.extensionErrors(), []);
       });
   });
