@@ -12,6 +12,7 @@ use super::effect::{Effect, Level, Reply};
 use super::event::Stop;
 use super::hold::held_notice;
 use super::moved::Moved;
+use super::quota::limit_met;
 use super::state::{Agent, Engine, Origin, Run, Session};
 use super::tools::{keep_step_tool, lacks_step_tool};
 
@@ -104,7 +105,10 @@ impl Engine {
         }
         match self.agent.last_stop {
             Stop::Aborted => self.pause(PauseReason::Aborted, cx),
-            Stop::Failed => self.pause_after_failure(cx),
+            Stop::Failed => match limit_met(cx) {
+                Some(limit) => self.pause_at_limit(limit.until, cx),
+                None => self.pause(PauseReason::ModelError, cx),
+            },
             Stop::Completed | Stop::CutOff if Agent::counts_down(&self.run, cx) => match self.decide_and_count(cx) {
                 Decision::Continue(bounds) => self.agent.activity.start_countdown(bounds.delay_seconds, cx),
                 Decision::Pause(reason) => self.pause(reason, cx),

@@ -50,11 +50,13 @@ mod watching;
 use crate::definition::Stale;
 
 use context::Cx;
+use continuation::tell_pause;
 use display::Shown;
 use entries::MAY_HAVE_RUN;
 use fresh_start::mark_prompts;
 use scripts::follow_scripts;
 use state::{Turn, Waiter};
+use watching::Observed;
 
 pub use arguments::prepared;
 pub use budget::bound;
@@ -95,7 +97,7 @@ impl Engine {
         if let Event::Answer { ticket, .. } = event {
             self.meter.end_dialog(ticket, cx.unix_ms);
         }
-        let noted = self.note_for_watcher(&event, &mut cx);
+        let noted = self.watch.note(&event, &self.run, &self.pending, &mut cx);
         let was_waiting = self.quota.is_waiting();
         let reply = self.react(event, &mut cx);
         if begins_turn {
@@ -119,7 +121,9 @@ impl Engine {
         let stays = reply == Reply::None && !was_waiting && self.quota.is_waiting() && !cx.ui.exists();
         let reply = if stays { Reply::Settle } else { reply };
         mark_prompts(&self.run, &mut cx);
-        self.tell_watcher(noted, &reply, &mut cx);
+        let Self { run, agent, meter, pending, watch, .. } = &mut *self;
+        let observed = Observed { run, agent, meter, pending };
+        watch.tell_event(noted, &reply, &observed, &mut cx);
         cx.gone = cx.gone || self.attention.update(&self.run, &self.agent, &self.pending, &mut cx).is_err();
         if cx.gone {
             return Output { effects: Vec::new(), reply: reply.restriction() };
@@ -143,8 +147,9 @@ impl Engine {
             Event::Input { from_user } => self.input(from_user, cx)?,
             Event::TerminalInput { interrupts } => {
                 self.agent.interrupt_countdown(&self.run, cx);
-                if interrupts {
-                    self.interrupt_wait(cx);
+                if interrupts && self.quota.is_waiting() {
+                    self.attend(cx);
+                    tell_pause(&self.run, cx);
                 }
             }
             Event::BeforeAgentStart { role } => return self.before_agent_start(role, cx),

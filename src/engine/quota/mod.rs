@@ -45,14 +45,6 @@ impl Session {
 }
 
 impl Engine {
-    /// Pauses the run after a request to the model that failed: at a limit of the model, or because of any other error.
-    pub(super) fn pause_after_failure(&mut self, cx: &mut Cx) {
-        match limit_met(cx) {
-            Some(Limit { until }) => self.pause_at_limit(until, cx),
-            None => self.pause(PauseReason::ModelError, cx),
-        }
-    }
-
     /// Pauses the run at a limit with this end. It goes on by itself if the user wants it to; a branch leaves that to the
     /// run that contains it.
     pub(super) fn pause_at_limit(&mut self, until: Option<u64>, cx: &mut Cx) {
@@ -76,14 +68,6 @@ impl Engine {
             self.transition(new, cx);
         } else if new != *state {
             self.run.change_unstored(|_, _| new);
-        }
-    }
-
-    /// The user has pressed the interrupt key in a wait.
-    pub(super) fn interrupt_wait(&mut self, cx: &mut Cx) {
-        if self.quota.is_waiting() {
-            self.attend(cx);
-            tell_pause(&self.run, cx);
         }
     }
 
@@ -123,7 +107,7 @@ impl Engine {
 }
 
 /// The limit that the last request to the model has met.
-fn limit_met(cx: &mut Cx) -> Option<Limit> {
+pub(super) fn limit_met(cx: &mut Cx) -> Option<Limit> {
     let failure = cx.host.model_failure();
     let failure = cx.unless_gone(failure)?;
     let host = cx.host;

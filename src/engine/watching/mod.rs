@@ -8,10 +8,12 @@ pub(super) mod state;
 use crate::run::RunState;
 use crate::watch::{RunEvent, paused, text};
 
+use super::ask::Pending;
+use super::budget::state::UsageMeter;
 use super::context::Cx;
 use super::effect::{Reply, Request};
 use super::event::Event;
-use super::state::{Engine, Run};
+use super::state::{Agent, Run};
 use state::Watch;
 
 /// An event of pi that a watching program is told of.
@@ -23,10 +25,18 @@ pub(super) enum Noted {
     Call(String),
 }
 
-impl Engine {
+/// The parts of the engine that tell of an event.
+pub(super) struct Observed<'a> {
+    pub run: &'a Run,
+    pub agent: &'a Agent,
+    pub meter: &'a UsageMeter,
+    pub pending: &'a Pending,
+}
+
+impl Watch {
     /// Tells the watching program of the answer to a dialog, before the event is handled; returns the part of the event
     /// of which it is told afterwards.
-    pub(super) fn note_for_watcher(&self, event: &Event, cx: &mut Cx) -> Noted {
+    pub fn note(&self, event: &Event, run: &Run, pending: &Pending, cx: &mut Cx) -> Noted {
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         match event {
             Event::TurnEnd { calls, .. } => {
@@ -35,10 +45,10 @@ impl Engine {
             }
             Event::ToolCall { name, .. } => return Noted::Call((*name).to_owned()),
             Event::Answer { ticket, .. } => {
-                let about = self.pending.dialog_about(*ticket).filter(|_| cx.ui.exists());
-                if let Some((about, state)) = about.zip(watched(&self.run, &self.watch)) {
+                let about = pending.dialog_about(*ticket).filter(|_| cx.ui.exists());
+                if let Some((about, state)) = about.zip(self.watched(run)) {
                     let question = RunEvent::Question { state: "over", about, title: None, options: None };
-                    self.watch.tell(question, state, cx);
+                    self.tell(question, state, cx);
                 }
             }
             _ => {}
@@ -47,25 +57,26 @@ impl Engine {
     }
 
     /// Tells the watching program of this event, its reply, and a pause that has begun or ended.
-    pub(super) fn tell_watcher(&mut self, noted: Noted, reply: &Reply, cx: &mut Cx) {
-        let Some(state) = watched(&self.run, &self.watch) else {
-            self.watch.note_pause(None);
+    pub fn tell_event(&mut self, noted: Noted, reply: &Reply, observed: &Observed, cx: &mut Cx) {
+        let Observed { run, agent, meter, pending } = observed;
+        let Some(state) = self.watched(run) else {
+            self.note_pause(None);
             return;
         };
         match (noted, reply) {
             (Noted::Turn(calls, refused), _) => {
-                let up_to_now = self.meter.up_to_now(&self.run, &self.agent, cx);
+                let up_to_now = meter.up_to_now(run, agent, cx);
                 let usage = up_to_now.as_ref().unwrap_or(state).into();
-                self.watch.tell(RunEvent::Turn { calls, refused, usage }, state, cx);
+                self.tell(RunEvent::Turn { calls, refused, usage }, state, cx);
             }
             (Noted::Call(tool), Reply::Block(why) | Reply::Stop(why)) => {
-                let rule = self.meter.newest_refusal();
-                self.watch.tell(RunEvent::Refused { tool, rule, why: text(why) }, state, cx);
+                let rule = meter.newest_refusal();
+                self.tell(RunEvent::Refused { tool, rule, why: text(why) }, state, cx);
             }
             (Noted::Nothing | Noted::Call(_), _) => {}
         }
         if let Reply::Ask { ticket, request } = reply
-            && let Some(about) = self.pending.dialog_about(*ticket).filter(|_| cx.ui.exists())
+            && let Some(about) = pending.dialog_about(*ticket).filter(|_| cx.ui.exists())
         {
             let (title, options) = match request {
                 Request::Confirm { title, .. } | Request::Input { title } => (Some(title), None),
@@ -73,20 +84,20 @@ impl Engine {
                 Request::Exec { .. } | Request::ProjectState { .. } | Request::Children { .. } => (None, None),
             };
             let title = title.and_then(|title| text(title));
-            self.watch.tell(RunEvent::Question { state: "asked", about, title, options }, state, cx);
+            self.tell(RunEvent::Question { state: "asked", about, title, options }, state, cx);
         }
-        let now = self.run.held().or(self.run.pause_reason());
-        if self.watch.note_pause(now) {
+        let now = run.held().or(run.pause_reason());
+        if self.note_pause(now) {
             let events = match now {
                 Some(reason) => paused(reason, state),
                 None => vec![RunEvent::Resumed { usage: state.into() }],
             };
-            events.into_iter().for_each(|event| self.watch.tell(event, state, cx));
+            events.into_iter().for_each(|event| self.tell(event, state, cx));
         }
     }
-}
 
-/// The run that is watched; a branch is watched by the run that contains it.
-fn watched<'a>(run: &'a Run, watch: &Watch) -> Option<&'a RunState> {
-    run.running().filter(|state| !watch.is_off() && state.progress().branch.is_none())
+    /// The run that is watched; a branch is watched by the run that contains it.
+    fn watched<'a>(&self, run: &'a Run) -> Option<&'a RunState> {
+        run.running().filter(|state| !self.is_off() && state.progress().branch.is_none())
+    }
 }
