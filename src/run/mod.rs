@@ -8,7 +8,7 @@
 //! | --- | --- |
 //! | values | `path`, `records`, `mark`, `broken`, `run_dir`, `long_task`, `outputs`, `evidence`, `branch`, `pause`, `visit`, `quota` |
 //! | the state | `progress`, then `state` |
-//! | questions to it | `items`, `values`, `results`, `active`, `seen`, `choices`, `outline`, `budget` |
+//! | questions to it | `items`, `values`, `results`, `active`, `seen`, `choices`, `outline`, `budget`, `written` |
 //! | what changes it | `waits`, `visits`, `summary`, `transition`, `gates`, `branches`, `rules` |
 //! | its entries in the session | `stored`, `bounds`, `journal`, `restore`, `course` |
 
@@ -46,6 +46,7 @@ mod values;
 mod visit;
 mod visits;
 mod waits;
+mod written;
 
 pub use self::{
     active::*, branch::*, branches::*, broken::*, budget::*, course::*, evidence::*, gates::*, items::*, journal::*,

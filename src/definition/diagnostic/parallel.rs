@@ -99,7 +99,7 @@ impl ParallelProblem {
                 error(format!("`{phase}` is in a branch for each item, and all of them can write the same files {why}"))
                     .help(match files.is_unconfined() {
                         true => "remove `sandbox: off`",
-                        false => "use `write: []`, or paths below `{runDir}/{itemNumber}/`",
+                        false => "use `write: []`, paths below `{runDir}/{itemNumber}/`, or a folder with a name from the item, as in `src/{item}/`",
                     })
             }
         }

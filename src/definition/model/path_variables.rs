@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use super::inputs::is_name;
 use super::values::{SAMPLE_RUN_DIR, ValueName};
 
 /// Characters that mean something in a glob.
@@ -20,6 +21,10 @@ pub enum PathVariable {
     ItemNumber,
     /// `{runDir}`: the folder of the run.
     RunDir,
+    /// `{item}`: the item of that group, which is a plain name. Only in `write` of a branch of an item.
+    Item,
+    /// `{item.FIELD}`: the field of this name of that item, as [`Self::Item`].
+    ItemField(String),
 }
 
 impl PathVariable {
@@ -27,10 +32,9 @@ impl PathVariable {
         match ValueName::parse(name).ok()? {
             ValueName::RunDir => Some(Self::RunDir),
             ValueName::ItemNumber => Some(Self::ItemNumber),
-            ValueName::Input(name) => {
-                let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-                name.chars().all(is_name).then_some(Self::Input(name))
-            }
+            ValueName::Item => Some(Self::Item),
+            ValueName::ItemField(name) => is_name(&name).then_some(Self::ItemField(name)),
+            ValueName::Input(name) => is_name(&name).then_some(Self::Input(name)),
             _ => None,
         }
     }
@@ -41,7 +45,19 @@ impl PathVariable {
             Self::Input(name) => ValueName::Input(name.clone()),
             Self::ItemNumber => ValueName::ItemNumber,
             Self::RunDir => ValueName::RunDir,
+            Self::Item => ValueName::Item,
+            Self::ItemField(name) => ValueName::ItemField(name.clone()),
         }
+    }
+
+    /// Returns true if the value is the item itself, or a part of it.
+    pub fn is_of_item(&self) -> bool {
+        matches!(self, Self::Item | Self::ItemField(_))
+    }
+
+    /// Returns the reason why a value cannot stand for the variable, in words that follow "the value".
+    fn refusal(&self, value: &str) -> Option<&'static str> {
+        refusal(value).or_else(|| item_refusal(value).filter(|_| self.is_of_item()))
     }
 }
 
@@ -78,12 +94,22 @@ pub fn variables(path: &str) -> Vec<PathVariable> {
 /// Returns a path with a plain name in the place of each variable, for checks that do not depend on the values.
 pub fn with_names(path: &str) -> String {
     let name = |part| match part {
-        Ok(PathVariable::Input(name)) => Cow::Owned(name),
+        Ok(PathVariable::Input(name) | PathVariable::ItemField(name)) => Cow::Owned(name),
+        Ok(PathVariable::Item) => "item".into(),
         Ok(PathVariable::ItemNumber) => "1".into(),
         Ok(PathVariable::RunDir) => SAMPLE_RUN_DIR.into(),
         Err(text) => Cow::Borrowed(text),
     };
     parts(path).into_iter().map(name).collect()
+}
+
+/// Returns a path with these texts in the place of its variables, whatever they are.
+pub(crate) fn replaced(path: &str, text_of: impl Fn(&PathVariable) -> Option<String>) -> String {
+    let text = |part| match part {
+        Ok(variable) => text_of(&variable).map_or_else(|| Cow::Owned(variable.to_string()), Cow::Owned),
+        Err(text) => Cow::Borrowed(text),
+    };
+    parts(path).into_iter().map(text).collect()
 }
 
 /// Returns a path with the values of its variables.
@@ -98,7 +124,7 @@ pub fn resolve(path: &str, value_of: impl Fn(&PathVariable) -> Option<String>) -
             Err(text) => resolved.push_str(text),
             Ok(variable) => {
                 let value = value_of(&variable).ok_or_else(|| format!("`{variable}` has no value"))?;
-                if let Some(why) = refusal(&value) {
+                if let Some(why) = variable.refusal(&value) {
                     return Err(format!("the value of `{variable}` {why}"));
                 }
                 for c in value.replace('\\', "/").chars() {
@@ -127,6 +153,24 @@ pub fn refusal(value: &str) -> Option<&'static str> {
         "begins with `-`"
     } else if path.contains(char::is_control) {
         "has a control character"
+    } else {
+        return None;
+    })
+}
+
+/// Returns the reason why a value is no plain name, or several with `/` between them. An agent may have given an item: its
+/// value only narrows what stands around it in a path.
+fn item_refusal(value: &str) -> Option<&'static str> {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_.+@=() /".contains(c);
+    let has = |is_wrong: fn(&str) -> bool| value.split('/').any(is_wrong);
+    Some(if !value.chars().all(is_plain) {
+        "has a character that no plain name has"
+    } else if has(str::is_empty) {
+        "has an empty component"
+    } else if has(|part| part.trim() != part || part.ends_with('.')) {
+        "has a component that begins or ends with a blank, or ends with a dot"
+    } else if has(|part| part.get(..4).is_some_and(|begin| begin.eq_ignore_ascii_case(".git"))) {
+        "has a component that begins with `.git`"
     } else {
         return None;
     })
@@ -230,5 +274,72 @@ mod tests {
         for value in ["a", "a/b", "a..b", "..a", ".", "./a", "a b", "ä", "a-b", "a~"] {
             assert_eq!(refusal(value), None, "{value}");
         }
+    }
+
+    #[test]
+    fn an_item_is_a_plain_name() {
+        let of = |value: &str| resolve("src/{item.a}/b", |_| Some(value.to_owned()));
+        for value in ["a", "a/b", "Bücher (neu)", "v1.2_x+y@z=1", "..a", ".config", "x.git"] {
+            assert_eq!(of(value), Ok(format!("src/{value}/b")));
+        }
+        let long = "x/".repeat(50_000);
+        for value in [
+            "",
+            " ",
+            "/",
+            "/a",
+            "a/",
+            "a//b",
+            "a/.",
+            ".",
+            "..",
+            "a/..",
+            "../a",
+            "a/../b",
+            "a.",
+            "a. ",
+            " a",
+            "a /b",
+            "~",
+            "~/a",
+            "-a",
+            ".git",
+            "a/.git",
+            ".GIT/hooks",
+            ".gitmodules",
+            "*",
+            "a*",
+            "a?",
+            "[a]",
+            "{a,b}",
+            "a,b",
+            "!a",
+            "{input.a}",
+            "a\\b",
+            "\\",
+            "a\nb",
+            "a\0",
+            "a\u{1b}[31m",
+            "a\u{202e}b",
+            "a\u{200c}",
+            "e\u{301}",
+            "C:",
+            "C:/a",
+            "a:b",
+            "$(a)",
+            "`a`",
+            "a;b",
+            "a|b",
+            "a&b",
+            "a>b",
+            "\"a\"",
+            "'a'",
+            "a\u{a0}",
+            &long,
+        ] {
+            assert!(of(value).is_err(), "{value:?}");
+        }
+        // The value of an input may be a glob's text, which is literal.
+        assert!(resolve("src/{input.a}/", |_| Some("[a]".into())).is_ok());
     }
 }

@@ -337,8 +337,8 @@ pub const CONTEXTS: [&str; 2] = ["shared", "fresh"];
 table! {
     pub(super) const OWN_LIMITS: [
         /// The writable paths: files, folders with everything below (`docs/`) and globs, relative to the project's
-        /// directory, with `{input.NAME}`, or in `{runDir}/`; `[]` is nothing. In `workflow.yaml` the default of its
-        /// phases.
+        /// directory, with `{input.NAME}`, or in `{runDir}/`; `[]` is nothing. In a parallel group with `each` a name of the
+        /// item narrows a folder: `src/{item.folder}/`. In `workflow.yaml` the default of its phases.
         "write": Kind::Paths(MAX_PATHS) => "everything may be written",
         /// Files, and folders with everything below (`tests/acceptance/`), that the agent cannot read or write, also
         /// with commands; relative to the project's directory, no globs. `[]` is nothing. In `workflow.yaml` the

@@ -2,7 +2,7 @@
 //!
 //! In doubt the answer is yes: the file system, with its links and equivalent names, is not read.
 
-use super::path_variables::{PathVariable, variables};
+use super::path_variables::{PathVariable, replaced, variables};
 use super::permission::split;
 use super::values::RUN_DIR_IN_BRACES;
 
@@ -12,12 +12,25 @@ const RUN_DIRS: [&str; 2] = [".pi", "workflow-runs"];
 /// The variable of the number of an item, as paths have it.
 const ITEM_NUMBER: &str = "{itemNumber}";
 
-/// Returns true if two paths or globs of `write` may allow the same file. A path may name a folder with everything
-/// below.
+/// A path of `write` for the comparison with many others: its [`components`].
+pub struct WrittenPath(Option<Vec<String>>);
+
+impl WrittenPath {
+    pub fn of(path: &str) -> Self {
+        Self(components(path))
+    }
+
+    /// Returns true if both may allow the same file. A path may name a folder with everything below.
+    pub fn may_meet(&self, other: &Self) -> bool {
+        let (Some(one), Some(other)) = (&self.0, &other.0) else { return true };
+        // A path that ends here may mean a folder with everything below.
+        one.iter().zip(other).all(|(one, other)| may_be_equal(one, other))
+    }
+}
+
+/// Returns true if two paths or globs of `write` may allow the same file.
 pub(crate) fn may_meet(one: &str, other: &str) -> bool {
-    let (Some(one), Some(other)) = (components(one), components(other)) else { return true };
-    // A path that ends here may mean a folder with everything below.
-    one.iter().zip(&other).all(|(one, other)| may_be_equal(one, other))
+    WrittenPath::of(one).may_meet(&WrittenPath::of(other))
 }
 
 /// Ends each component of a [`stem`]; no path has this character.
@@ -29,6 +42,26 @@ pub(crate) fn stem(path: &str) -> String {
     let parts = components(path).unwrap_or_default().into_iter();
     let plain = parts.take_while(|part| part.is_ascii() && !part.contains('{'));
     plain.flat_map(|part| [part, END_OF_PART.into()]).collect()
+}
+
+/// Returns true if a path of `write` may differ for each item of a group: an item narrows it, or it has the number of the
+/// item. Whether it differs for the items of a run is found when their group begins.
+pub(crate) fn may_be_of_one_item(path: &str) -> bool {
+    let with = |name: &str| {
+        let value = |variable: &PathVariable| {
+            let other = variable.to_string();
+            Some(if variable.is_of_item() { name.to_owned() } else { other })
+        };
+        replaced(path, value)
+    };
+    is_of_one_item(path) || is_narrowed(path) && !may_meet(&with("a"), &with("b"))
+}
+
+/// Returns true if a path has a value of an item, and before its first variable nothing but a folder of the project.
+pub(crate) fn is_narrowed(path: &str) -> bool {
+    let folder = path.split('{').next().filter(|folder| folder.ends_with('/'));
+    let parts = folder.filter(|folder| split(folder).1.is_none()).and_then(components);
+    parts.is_some_and(|parts| !parts.is_empty()) && variables(path).iter().any(PathVariable::is_of_item)
 }
 
 /// Returns true if a path of `write` differs for each item of a group: it lies below the folder of the run, and its
@@ -53,15 +86,15 @@ fn components(path: &str) -> Option<Vec<String>> {
     }
     let mut found: Vec<String> = Vec::new();
     for part in fixed.split('/') {
-        let is_input = |variable: &PathVariable| matches!(variable, PathVariable::Input(_));
+        let is_long = |variable: &PathVariable| matches!(variable, PathVariable::Input(_)) || variable.is_of_item();
         match part {
             "" | "." => {}
             ".." => {
                 found.pop()?;
             }
             RUN_DIR_IN_BRACES => found.extend(RUN_DIRS.into_iter().chain([part]).map(Into::into)),
-            // The value of an input may have several components.
-            part if variables(part).iter().any(is_input) => break,
+            // The value of an input or an item may have several components.
+            part if variables(part).iter().any(is_long) => break,
             part => found.push(part.to_lowercase()),
         }
     }

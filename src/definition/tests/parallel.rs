@@ -65,7 +65,7 @@ fn allows(rule: &str, item: usize, file: &str) -> bool {
     let value = |variable: &PathVariable| match variable {
         PathVariable::RunDir => Some(".pi/workflow-runs/r".to_owned()),
         PathVariable::ItemNumber => Some(item.to_string()),
-        PathVariable::Input(_) => None,
+        PathVariable::Input(_) | PathVariable::Item | PathVariable::ItemField(_) => None,
     };
     let limits = OwnLimits { write: Some(vec![rule.to_owned()]), ..OwnLimits::default() };
     let phase = Phase { limits, ..phase("a") };

@@ -78,7 +78,7 @@ pub(super) struct Errors<'a, 'k> {
     pub fuel: &'k Fuel,
     are_all_known: bool,
     /// The entries of the file of the workflow.
-    all: &'k [FileEntry<'a>],
+    pub(super) all: &'k [FileEntry<'a>],
     anchored: Vec<Anchored>,
 }
 
@@ -130,7 +130,7 @@ impl<'a> Errors<'a, '_> {
     }
 
     /// Returns the names of the fields of the items around the entries.
-    fn fields_of_item(&self) -> Set<&'a str> {
+    pub(super) fn fields_of_item(&self) -> Set<&'a str> {
         let fields = fields_of_item(self.workflow, self.all, &|key| self.known.workflows.get(key).copied());
         fields.into_iter().map(|field| &*field.name).collect()
     }
@@ -684,7 +684,7 @@ fn meant_value(fuel: &Fuel, wrong: &str, values: &[&str]) -> Option<String> {
 }
 
 /// The field of an item, where another name stands.
-const FIELD_OF_ITEM: &str = "a field of the items of the group with `each`, which are records";
+pub(super) const FIELD_OF_ITEM: &str = "a field of the items of the group with `each`, which are records";
 
 /// Maximum number of names in a message.
 const MAX_LISTED: usize = 20;

@@ -10,7 +10,7 @@ use crate::definition::diagnostic::{
 use crate::definition::model::{
     COMMAND_TOOLS, CheckKind, Command, ContextMode, Decide, END_OF_PART, Each, Entry, EntryKind, FileEntry, Given,
     Limits, MAX_NESTING, Need, Parallel, Phase, READING_TOOLS, Results, Sandbox, Target, ToolPolicy, ValueName,
-    ValueType, Workflow, is_carrier, is_group_key, is_of_one_item, may_meet, most_items, stem,
+    ValueType, Workflow, is_carrier, is_group_key, may_be_of_one_item, may_meet, most_items, stem,
 };
 use crate::sorted::Set;
 
@@ -459,7 +459,7 @@ impl<'a> Errors<'a, '_> {
         for branch in branches {
             for (at, written) in Self::writing(branch) {
                 let is_of_one = |written: &&Written| match written {
-                    Written::Path { path, .. } => at.is_of_item && is_of_one_item(path),
+                    Written::Path { path, .. } => at.is_of_item && may_be_of_one_item(path),
                     Written::Everything { .. } | Written::Unconfined { .. } => false,
                 };
                 let Some(files) = written.iter().find(|written| !is_of_one(written)) else { continue };

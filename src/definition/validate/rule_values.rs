@@ -2,12 +2,12 @@
 
 use crate::sorted::Set;
 
-use super::flow::{Errors, listed};
+use super::flow::{Errors, FIELD_OF_ITEM, listed};
 use crate::definition::diagnostic::{FieldProblem, PathPart, Problem};
 use crate::definition::model::{
-    BoundField, CheckKind, Gate, Given, Input, MAX_COUNT, MAX_GATE_ATTEMPTS, MAX_ITEMS, MAX_TIMEOUT_MS, OwnLimits,
-    Parallel, PathVariable, Phase, RUN_DIR_IN_BRACES, RuleUse, ValueName, ValueType, WayBound, Workflow,
-    bounds_of_inputs, refusal, variables,
+    BoundField, CheckKind, Gate, Given, Group, Input, MAX_COUNT, MAX_GATE_ATTEMPTS, MAX_ITEMS, MAX_TIMEOUT_MS,
+    OwnLimits, Parallel, PathVariable, Phase, RUN_DIR_IN_BRACES, RuleUse, TypeOf, ValueName, ValueType, WayBound,
+    Workflow, bounds_of_inputs, group_key, is_narrowed, refusal, type_of, variables,
 };
 
 impl<'a> Errors<'a, '_> {
@@ -25,7 +25,11 @@ impl<'a> Errors<'a, '_> {
         let written = written.map(|(index, path)| ("write", path, vec![PathPart::Key("write"), PathPart::Item(index)]));
         for (field, path, at) in files.chain(written) {
             for variable in variables(path) {
-                let Some((expected, found, suggestion)) = self.unknown_in_path(path, &variable) else { continue };
+                let wrong = match variable.is_of_item() {
+                    true => self.wrong_item_in_path((field, phase), path, &variable),
+                    false => self.unknown_in_path(path, &variable),
+                };
+                let Some((expected, found, suggestion)) = wrong else { continue };
                 self.report_in(phase, FieldProblem::bad(field, expected, found).suggest(suggestion), &at);
             }
         }
@@ -45,6 +49,7 @@ impl<'a> Errors<'a, '_> {
                 return is_wrong.then(|| (expected.into(), format!("`{path}`"), None));
             }
             PathVariable::Input(name) => name,
+            PathVariable::Item | PathVariable::ItemField(_) => return None,
         };
         let inputs = &self.workflow.inputs;
         match self.workflow.input(name).map(|input| (&input.kind, input.is_optional)) {
@@ -57,6 +62,46 @@ impl<'a> Errors<'a, '_> {
                 let names: Set<&str> = inputs.iter().map(|input| &*input.name).collect();
                 let meant = self.fuel.nearest(name, names.iter().copied()).map(|meant| format!("{{input.{meant}}}"));
                 Some((listed(&names, "an input of the workflow"), format!("`{variable}`"), meant))
+            }
+        }
+    }
+
+    /// Returns the expected and the found variable, and a suggestion, for a variable of an item that this path of a field
+    /// cannot have: items narrow what a branch of a parallel group may write, and nothing else.
+    fn wrong_item_in_path(
+        &self,
+        (field, phase): (&str, Option<&Phase>),
+        path: &str,
+        variable: &PathVariable,
+    ) -> Option<(String, String, Option<String>)> {
+        let found = |expected: &str, found: &str| Some((expected.to_owned(), format!("`{found}`"), None));
+        let group = self.workflow.group.as_ref().and_then(|Group { file, at }| {
+            let mut groups = (1..=at.len()).rev().filter_map(|depth| at.get(..depth));
+            groups.find_map(|at| self.known.workflows.get(&*group_key(file, at)).filter(|group| group.each.is_some()))
+        });
+        if field != "write" || phase.is_none() || group.is_none_or(|group| group.parallel.is_none()) {
+            let expected = format!("`{variable}` only in `write` of a phase in a parallel group with `each`");
+            return found(&expected, path);
+        }
+        if !is_narrowed(path) {
+            return found(&format!("a folder of the project before `{variable}`, as in `src/{variable}/`"), path);
+        }
+        let PathVariable::ItemField(name) = variable else {
+            let names = self.fields_of_item();
+            let meant = names.iter().next().map(|name| format!("{{item.{name}}}"));
+            return (!names.is_empty())
+                .then(|| ("a field of the item, which is a record".into(), format!("`{variable}`"), meant));
+        };
+        let get = |key: &str| self.known.workflows.get(key).copied();
+        match type_of((self.workflow, &[]), &variable.value(), self.all, &get).map(TypeOf::of_one) {
+            Some(ValueType::Text(_) | ValueType::Choice(_)) => None,
+            Some(kind) => {
+                Some(("a text or a choice".into(), format!("`{variable}`, which is {}", kind.expected()), None))
+            }
+            None => {
+                let names = self.fields_of_item();
+                let meant = self.fuel.nearest(name, names.iter().copied()).map(|meant| format!("{{item.{meant}}}"));
+                Some((listed(&names, FIELD_OF_ITEM), format!("`{variable}`"), meant))
             }
         }
     }

@@ -43,6 +43,9 @@ impl Engine {
                 state = state.with_branch_run(&branch, run);
             }
         }
+        if let Some(why) = state.why_branches_meet(active.library) {
+            return Next::NotEnded(None, why);
+        }
         self.children.begin(&state);
         self.run.change_unstored(|_, _| state);
         if self.start_children(cx).is_err() || self.children.count() == 0 {
