@@ -9,7 +9,7 @@ use crate::sorted::Set;
 use super::state::RunState;
 
 /// Maximum length of a path in a reason, in characters.
-const MAX_SHOWN: usize = 80;
+const MAX_SHOWN: usize = 50;
 
 impl RunState {
     /// Returns the reason why the branches of the parallel group at which the run is cannot work at the same time, in words:
@@ -32,13 +32,13 @@ impl RunState {
             for path in &paths {
                 match resolve_path(path, |variable| at.path_value(variable, depth, library)) {
                     Ok(path) => own.push((branch.name.clone(), shown(&path), WrittenPath::of(&path))),
-                    Err(why) => return Some(format!("{} cannot write {}: {why}", branch.name, shown(path))),
+                    Err(why) => return Some(format!("{}: {why}, in {}", branch.name, shown(path))),
                 }
             }
             let all = own.iter().flat_map(|of| before.iter().map(move |other| (other, of)));
             if let Some((other, of)) = all.into_iter().find(|(other, of)| other.2.may_meet(&of.2)) {
                 let (one, two) = (&other.0, &of.0);
-                return Some(format!("{one} and {two} can write the same files: {} and {}", other.1, of.1));
+                return Some(format!("{one} and {two} meet in {} and {}", other.1, of.1));
             }
             before.append(&mut own);
         }
@@ -98,22 +98,10 @@ mod tests {
     #[test]
     fn two_items_with_a_file_in_common_are_named() {
         for (items, write, reason) in [
-            (
-                "[api, web, api]",
-                "['src/{item}/']",
-                "api and api (2) can write the same files: `src/api/` and `src/api/`",
-            ),
-            (
-                "[api/b, web, api]",
-                "['src/{item}/']",
-                "api/b and api can write the same files: `src/api/b/` and `src/api/`",
-            ),
-            ("[a, A]", "['src/{item}/']", "a and A can write the same files: `src/a/` and `src/A/`"),
-            (
-                "[b/c, c]",
-                "['src/{item}/', 'src/b/{item}/']",
-                "b/c and c can write the same files: `src/b/c/` and `src/b/c/`",
-            ),
+            ("[api, web, api]", "['src/{item}/']", "api and api (2) meet in `src/api/` and `src/api/`"),
+            ("[api/b, web, api]", "['src/{item}/']", "api/b and api meet in `src/api/b/` and `src/api/`"),
+            ("[a, A]", "['src/{item}/']", "a and A meet in `src/a/` and `src/A/`"),
+            ("[b/c, c]", "['src/{item}/', 'src/b/{item}/']", "b/c and c meet in `src/b/c/` and `src/b/c/`"),
         ] {
             assert_eq!(why(items, write).as_deref(), Some(reason), "{items} {write}");
         }
@@ -139,7 +127,10 @@ mod tests {
             "'.'",
         ] {
             let reason = why(&format!("[ok, {item}]"), "['src/{item}/']").unwrap();
-            assert!(reason.contains(" cannot write `src/{item}/`: the value of `{item}` "), "{item}: {reason}");
+            assert!(
+                reason.contains(": the value of `{item}` ") && reason.ends_with(", in `src/{item}/`"),
+                "{item}: {reason}"
+            );
         }
         let reason = why(&format!("[ok, '{}']", "\u{202e}".repeat(500)), "['src/{item}/']").unwrap();
         assert!(reason.len() < 500, "{reason}");

@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::definition::{Diagnostic, Library, Work};
-use crate::run::{Active, Bound, Broken, PauseReason, RunState, RunStatus, Seal, pause_reason};
+use crate::definition::{Diagnostic, Library, Work, on_one_line};
+use crate::run::{Active, Bound, Broken, PauseReason, RunState, RunStatus, Seal, cut, pause_reason};
 
 use super::budget;
 use super::diagnostics::diagnostic_text;
@@ -17,6 +17,9 @@ use super::names::{phase_title, short_name};
 use super::step_result::local_time;
 use super::usage::duration;
 use super::ways::short;
+
+/// Maximum length of the reason why an entry has not ended, in characters.
+const MAX_WHY: usize = 200;
 
 /// The text after "paused: ".
 impl fmt::Display for PauseReason {
@@ -69,7 +72,7 @@ impl fmt::Display for PauseReason {
             Self::Commands { package: Some(package) } => {
                 write!(f, "it runs commands of the package “{}” that you have not allowed", short(package))
             }
-            Self::Step { of, why } => write!(f, "“{}” has not ended: {}", short(of), short(why)),
+            Self::Step { of, why } => write!(f, "“{}” has not ended: {}", short(of), cut(&on_one_line(why), MAX_WHY)),
             Self::Budget { of, measure, spent, limit } => {
                 let bound = Bound { measure: *measure, spent: *spent, limit: *limit, is_lower_bound: false };
                 write!(f, "the budget of “{}” is used up: {}", short(of), budget::spent(&bound))

@@ -78,12 +78,12 @@ for (const version of VERSIONS) {
       await rpc.promptAndSettle("/workflow w The task");
       assert.match(
         notices(rpc).join("\n"),
-        /\{"folder":"api"\} and \{"folder":"api\/ui"\} can write the same files: `src\/api\/` and `src\/api\/ui\/`/,
+        /\{"folder":"api"\} and \{"folder":"api\/ui"\} meet in `src\/api\/` and `src\/api\/ui\/`/,
       );
       await rpc.promptAndSettle("/workflow :back");
       assert.match(
         notices(rpc).join("\n"),
-        /\{"folder":"\.\.\/web"\} cannot write `src\/\{item\.folder\}\/`: the value of `\{item\.folder\}` has a component `\.\.`/,
+        /\{"folder":"\.\.\/web"\}: the value of `\{item\.folder\}` has a component `\.\.`, in `src\/\{item\.folder\}\/`/,
       );
       assert.equal(requestsOf(model).length, 0);
       assert.ok(!existsSync(join(sandbox.project, "src")));
