@@ -40,13 +40,13 @@ export async function listedPackages(agentDir) {
 export const packageFolder = () => fileURLToPath(new URL("..", import.meta.url)).replace(/[/\\]$/, "");
 
 /**
- * Returns true if pi loads this package here by its settings, from whatever folder.
+ * Returns the copy of this package that pi loads here by its settings, from whatever folder.
  * @param {string} agentDir pi's own folder
  */
-export async function isLoadedByPi(agentDir) {
+export async function loadedByPi(agentDir) {
   const { name } = JSON.parse(readText(join(packageFolder(), "package.json")));
   const { packages } = await listedPackages(agentDir);
-  return packages.some((installed) => installed.name === name);
+  return packages.find((installed) => installed.name === name);
 }
 
 /** Returns true if a settings file lists packages. @param {() => string} read returns the text of the file */

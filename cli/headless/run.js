@@ -3,11 +3,11 @@ import { randomUUID } from "node:crypto";
 import { spawn } from "node:child_process";
 import { createReadStream, existsSync, mkdirSync, statSync } from "node:fs";
 import { constants } from "node:os";
-import { basename, dirname, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 
 import { plainText, untrusted } from "#sandbox";
 
-import { isLoadedByPi, packageFolder } from "../packages.js";
+import { loadedByPi, packageFolder } from "../packages.js";
 import { agentDir, placesOf } from "../places.js";
 import { findRuns, isOpen } from "../runs/find.js";
 import { forgetProcess, noteProcess, processOf, takeForProcess } from "../runs/process.js";
@@ -540,15 +540,19 @@ function promptOfAgent({ task = "", words }, { input = [], continue: goesOn, det
 /** The arguments of pi. @param {string} session @param {import("../pi-workflows.js").Options} options */
 async function argumentsOf(session, options) {
   const { model, budget, approve, "allow-commands": allowCommands, "accept-rules": acceptRules, more, wait } = options;
-  const events = options["events-full"] ? "full" : "on";
-  const extension = (await isLoadedByPi(agentDir())) ? [] : ["-e", packageFolder()];
+  const copy = await loadedByPi(agentDir());
+  const extension = copy ? [] : ["-e", packageFolder()];
+  // pi refuses an option that an older copy does not know.
+  const hasEvents = !copy || existsSync(join(copy.path, "schemas/event.json"));
+  if (!hasEvents && options.events !== undefined)
+    throw new Failure("The copy of this package in pi's settings is older and has no events: pi update brings them.");
   return [
     "--session",
     session,
     ...extension,
     ...(model === undefined ? [] : ["--model", model]),
     ...(approve ? ["--approve"] : []),
-    `--workflow-events=${events}`,
+    ...(hasEvents ? [`--workflow-events=${options["events-full"] ? "full" : "on"}`] : []),
     ...(budget === undefined ? [] : [`--workflow-budget=${budget}`]),
     ...(acceptRules === undefined ? [] : [`--accept-workflow-rules=${acceptRules}`]),
     ...(more === undefined ? [] : [`--workflow-budget-more=${more}`]),

@@ -150,7 +150,13 @@ for (const version of VERSIONS) {
         [result.end.status, result.task, result.inputs.zone ?? result.inputs[0]?.value],
         [3, inputs.task, "UTC +1\ndeep=true"],
       );
-      assert.match(readFileSync(join(first.root, "summary.md"), "utf8"), /^# Run of asks\n/);
+      const summary = readFileSync(join(first.root, "summary.md"), "utf8");
+      assert.match(summary, /^# Run of asks\n/);
+      assert.match(summary, /\n## Course: 2 entries\n[^]*\n\| Plan \| done \| .*\n\| ok \| .*paused: approval \|\n$/);
+      assert.deepEqual(
+        ["outcome", "cost", "quota-until"].map((name) => planned.outputs[name]),
+        ["paused", "0.0000", ""],
+      );
       // The artifact on another machine.
       const second = job(sandbox, "second", version);
       configure(second.home, sandbox);
@@ -158,6 +164,7 @@ for (const version of VERSIONS) {
       cpSync(planned.outputs.folder, session, { recursive: true });
       const built = await second.run({ session, message: "/workflow :answer go" }, sandbox.project);
       assert.deepEqual([built.status, built.outputs.status], [0, "0"], JSON.stringify(built));
+      assert.equal(built.outputs.outcome, "done");
       assert.equal(JSON.parse(readFileSync(join(session, "result.json"), "utf8")).end.outcome, "done");
       assert.equal(model.requests.length, 4);
     });
@@ -167,7 +174,7 @@ for (const version of VERSIONS) {
       const runner = job(sandbox, "runner", version);
       for (const inputs of ["zone=UTC\ndeep=true\n", "zone=UTC\n\n", '{"zone": "UTC"\n} deep=true', '{"zone": {}}']) {
         const { outputs } = await runner.run({ workflow: "asks", task: "Do it", inputs }, sandbox.project);
-        assert.equal(outputs.status, "2", inputs);
+        assert.deepEqual([outputs.status, outputs.outcome], ["2", "error"], inputs);
       }
       assert.equal(model.requests.length, 0);
     });
