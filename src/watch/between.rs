@@ -60,7 +60,13 @@ pub fn paused(reason: &PauseReason, state: &RunState) -> Vec<RunEvent> {
         _ => number("times").map(|times| RunEvent::Limit { bound: kind.clone(), times }),
     };
     let why = event_text(&reason.to_string());
-    let pause = RunEvent::Paused { reason: kind, usage: state.into(), until: number("until"), why };
+    let pause = RunEvent::Paused {
+        reason: kind,
+        usage: state.into(),
+        until: number("until"),
+        resumes: number("goesOnAt"),
+        why,
+    };
     cause.into_iter().chain([pause]).collect()
 }
 

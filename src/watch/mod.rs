@@ -224,8 +224,10 @@ events! {
         /// The sums of the run so far.
         usage: Sums,
     } may {
-        /// The time at which the run may go on by itself, in milliseconds since 1970.
+        /// The end of the model's limit (`quota`), if the provider told it, in milliseconds since 1970.
         until: u64,
+        /// The time at which the run goes on by itself, in milliseconds since 1970.
+        resumes: u64,
     } texts {
         /// The reason in words.
         why: String,
