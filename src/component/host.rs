@@ -164,15 +164,7 @@ fn perform_one(effect: Effect, results: &mut Results) -> Result<(), types::Error
             }
             Ok(())
         }
-        Effect::OfferTool(description) => api::offer_tool(&api::Tool {
-            name: PROPOSE_TOOL_NAME.into(),
-            label: PROPOSE_TOOL_LABEL.into(),
-            description,
-            parameters: json(&propose_parameters()),
-            prompt_snippet: None,
-            prompt_guidelines: Vec::new(),
-            sequential: true,
-        }),
+        Effect::OfferTool(description) => offer_tool(description),
         Effect::SetActiveTools(names) => api::set_active_tools(&names),
         Effect::SetModel(model) => api::set_model(&model.into()),
         Effect::SetThinking(level) => api::set_thinking_level(level.into()),
@@ -188,14 +180,7 @@ fn perform_one(effect: Effect, results: &mut Results) -> Result<(), types::Error
             let lines = line.map(|line| vec![line]);
             ui::set_widget(COUNTDOWN_KEY, lines.as_deref(), ui::Placement::AboveEditor)
         }
-        Effect::Notify { level, text } => {
-            let level = match level {
-                Level::Info => ui::Level::Info,
-                Level::Warning => ui::Level::Warning,
-                Level::Error => ui::Level::Error,
-            };
-            ui::notify(&text, level)
-        }
+        Effect::Notify { level, text } => notify(level, &text),
         Effect::StartTimer { id, delay_ms } => {
             timers::start(id, delay_ms);
             Ok(())
@@ -227,6 +212,28 @@ fn perform_one(effect: Effect, results: &mut Results) -> Result<(), types::Error
             Ok(())
         }
     }
+}
+
+/// Registers the tool with which the agent proposes workflows.
+fn offer_tool(description: String) -> Result<(), types::Error> {
+    api::offer_tool(&api::Tool {
+        name: PROPOSE_TOOL_NAME.into(),
+        label: PROPOSE_TOOL_LABEL.into(),
+        description,
+        parameters: json(&propose_parameters()),
+        prompt_snippet: None,
+        prompt_guidelines: Vec::new(),
+        sequential: true,
+    })
+}
+
+fn notify(level: Level, text: &str) -> Result<(), types::Error> {
+    let level = match level {
+        Level::Info => ui::Level::Info,
+        Level::Warning => ui::Level::Warning,
+        Level::Error => ui::Level::Error,
+    };
+    ui::notify(text, level)
 }
 
 /// Starts a child. A child that cannot be started counts as a child that has ended.

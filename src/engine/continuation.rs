@@ -12,7 +12,7 @@ use super::effect::{Effect, Level, Reply};
 use super::event::Stop;
 use super::hold::held_notice;
 use super::moved::Moved;
-use super::quota::limit_met;
+use super::quota::limit::limit_met;
 use super::state::{Agent, Engine, Origin, Run, Session};
 use super::tools::{keep_step_tool, lacks_step_tool};
 

@@ -9,6 +9,9 @@ use crate::definition::{
 use super::outputs::{OutputValue, Outputs};
 use super::{active::Active, state::RunState};
 
+/// Values by the names of the outputs that may have them.
+type Values = Map<String, Set<String>>;
+
 /// Maximum number of combinations of values of the outputs of a phase.
 const MAX_CHOICES: usize = 64;
 
@@ -94,7 +97,7 @@ type Named = Map<(String, String), String>;
 
 /// The values that conditions name for outputs of the current phase, by the names of the outputs: in its file, and in the
 /// files around it, where an output of the nested workflow is the value.
-fn output_values(active: &Active) -> Map<String, Set<String>> {
+fn output_values(active: &Active) -> Values {
     let (phase, path) = (active.phase, &active.state.current_path);
     let own = phase.outputs.iter().map(|output| ((phase.id.clone(), output.name.clone()), output.name.clone()));
     let mut named: Named = own.collect();
@@ -126,7 +129,7 @@ fn values_in_file<'a>(
     scope: &'a Workflow,
     named: &Named,
     library: &'a Library,
-    (found, known): (&mut Map<String, Set<String>>, &mut Map<&'a str, Map<String, Set<String>>>),
+    (found, known): (&mut Values, &mut Map<&'a str, Values>),
 ) {
     let mut add = |name: &ValueName, values: &mut dyn Iterator<Item = String>| {
         if let ValueName::Output { phase, name } = name
@@ -155,16 +158,12 @@ fn values_in_file<'a>(
 
 /// Returns the inputs of a workflow that its own conditions and groups use, or, through `with`, the conditions and
 /// groups of nested workflows, with the values that conditions name. `known` has the inputs of other workflows.
-fn condition_values<'a>(
-    key: &str,
-    library: &'a Library,
-    known: &mut Map<&'a str, Map<String, Set<String>>>,
-) -> Map<String, Set<String>> {
+fn condition_values<'a>(key: &str, library: &'a Library, known: &mut Map<&'a str, Values>) -> Values {
     if let Some(used) = known.get(key) {
         return used.clone();
     }
     let Some(workflow) = library.get(key) else { return Map::new() };
-    let mut used: Map<String, Set<String>> = Map::new();
+    let mut used: Values = Map::new();
     for entry in &workflow.phases {
         for condition in &entry.when {
             if let ValueName::Input(name) = &condition.of {

@@ -19,7 +19,7 @@ impl RunState {
         let mut paths = Set::new();
         add_paths(group, library, &mut paths);
         let depends = |path: &&str| path_variables(path).iter().any(PathVariable::is_of_item);
-        if !paths.iter().any(|path| depends(path)) {
+        if !paths.iter().any(depends) {
             return None;
         }
         let shown = |path: &str| format!("`{}`", on_one_line(&short(&unescaped(path), MAX_SHOWN)));

@@ -6,7 +6,7 @@ use crate::definition::{Library, Work};
 use crate::run::{Active, Allowance, Branch, BranchEnd, BranchRun, Evidence, PauseReason, RunState, RunStatus};
 use crate::text;
 
-use super::{RunEvent, text as event_text};
+use super::{RunEvent, readable, text as event_text};
 
 /// Returns the events that have led from one state of a run to a later one, or to its first one; `continued`: the first
 /// one was read from the session.
@@ -114,7 +114,7 @@ fn entry(old: Option<&RunState>, new: &RunState, library: &Library) -> RunEvent 
     });
     let Left { from, left, outcome, summary, outputs } = Left::of(old, new);
     RunEvent::Entry {
-        title: text::place_of_phase(&key, visit.map_or(&key, |visit| &visit.name)),
+        title: readable(&text::place_of_phase(&key, visit.map_or(&key, |visit| &visit.name))),
         work,
         visit: visit.map_or(1, |visit| visit.number),
         step: new.global_step_count,

@@ -304,7 +304,12 @@ impl From<&RunState> for Sums {
 
 /// A text of an event.
 pub fn text(text: &str) -> Option<String> {
-    (!text.is_empty()).then(|| short(text, MAX_TEXT))
+    (!text.is_empty()).then(|| readable(&short(text, MAX_TEXT)))
+}
+
+/// A text without control characters: a program that watches may show it in a terminal.
+fn readable(text: &str) -> String {
+    text.replace(|c: char| c.is_control() && c != '\t', "")
 }
 
 /// The fields that the line of each event has before `type`.

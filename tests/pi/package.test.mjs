@@ -22,7 +22,7 @@ const manifest = JSON.parse(readFileSync(join(REPO, "package.json"), "utf8"));
 /** All published files. */
 const PACKED = [
   ...["CHANGELOG.md", "LICENSE", "README.md", "SECURITY.md", "action.yml", "package.json"],
-  ...["formats", "new", "new-package", "packages", "pi-workflows", "places", "words", "workflows"].map(
+  ...["action", "formats", "new", "new-package", "packages", "pi-workflows", "places", "words", "workflows"].map(
     (name) => `cli/${name}.js`,
   ),
   ...[
@@ -40,7 +40,9 @@ const PACKED = [
     "trial",
     "view",
   ].map((name) => `cli/compare/${name}.js`),
-  ...["agent", "conversation", "output", "pi", "progress", "questions", "run"].map((name) => `cli/headless/${name}.js`),
+  ...["agent", "conversation", "events", "output", "pi", "progress", "questions", "run"].map(
+    (name) => `cli/headless/${name}.js`,
+  ),
   ...[
     "branch",
     "clean",
@@ -61,9 +63,11 @@ const PACKED = [
   ),
   ...[
     "budgets",
+    "built-in",
     "commands-in-pi",
     "context",
     "diagnostics",
+    "events",
     "gates",
     "groups-and-branches",
     "inputs-and-outputs",
@@ -76,6 +80,7 @@ const PACKED = [
     "reports",
     "runs",
     "scripts-and-ci",
+    "settings",
     "steps-and-questions",
     "values-for-commands",
     "variables",
@@ -113,6 +118,7 @@ const PACKED = [
     "local-time",
     "manifest",
     "messages",
+    "model-failure",
     "models",
     "notifications",
     "packages",
@@ -131,6 +137,7 @@ const PACKED = [
     "usage",
     "view",
   ].map((name) => `host-shim/${name}.js`),
+  ...["fix", "goal", "plan", "review"].map((name) => `workflows/${name}/workflow.yaml`),
   "host-shim/index.cjs",
   ...["children", "origin", "session", "ui"].map((name) => `host-shim/children/${name}.js`),
   ...[
@@ -169,6 +176,7 @@ const PACKED = [
   ),
   ...["run.md", "workflow.yaml"].map((name) => `package-example/workflows/_shared/run-checks/${name}`),
   ...[
+    "schemas/event.json",
     "schemas/limits.json",
     "schemas/notify.json",
     "schemas/phase.json",

@@ -218,7 +218,11 @@ suite("definitions", () => {
     const writeAll = (/** @type {Record<string, string>} */ files) => {
       for (const [path, text] of Object.entries(files)) place.write(`workflows/${path}`, text);
     };
-    writeAll({ ...workflow("one", ["a", "b"]), ...workflow("two", ["a", "@one"]) });
+    writeAll({
+      ...workflow("one", ["a", "b"]),
+      ...workflow("two", ["a", "@one"]),
+      "settings.yaml": "builtin: false\n",
+    });
     const reads = t.mock.fn();
     const instantiate = instantiator(MANIFEST_URL, MANIFEST);
     const pi = standIn();

@@ -4,6 +4,7 @@
 
 use regex_lite::Regex;
 
+use super::super::context::Cx;
 use super::failure::ModelFailure;
 use super::told::{UtcOffset, told};
 
@@ -43,6 +44,19 @@ const LASTS: [&str; 4] = [
 
 /// Words that some providers use for an empty account and others beside a limit: the limit ends only if its end was told.
 const IN_DOUBT: &str = r"billing|check your plan|spend(?:ing)? limit|monthly budget";
+
+/// The limit that the last request to the model has met.
+pub fn limit_met(cx: &mut Cx) -> Option<Limit> {
+    let failure = cx.host.model_failure();
+    let failure = cx.unless_gone(failure)?;
+    let host = cx.host;
+    // If the session is gone, nothing is done with the time.
+    let offset = |zone: Option<&str>, at| match zone {
+        None => host.utc_offset(at).ok(),
+        Some(zone) => host.zone_offset(zone, at).ok().flatten(),
+    };
+    limit(&failure, cx.unix_ms, &offset)
+}
 
 /// Returns the limit that the failure of a request tells; `None` for every other failure.
 pub fn limit(failure: &ModelFailure, now: u64, offset: UtcOffset) -> Option<Limit> {

@@ -1,7 +1,7 @@
 //! Limits of the model: a run that meets one pauses, and goes on by itself where the user wants it to.
 
 mod failure;
-mod limit;
+pub(super) mod limit;
 pub(super) mod state;
 mod told;
 
@@ -16,7 +16,6 @@ use super::continuation::tell_pause;
 use super::effect::{Effect, Level, Reply};
 use super::state::{Engine, Run, Session};
 pub use failure::ModelFailure;
-use limit::{Limit, limit};
 use state::Quota;
 
 /// The timer of a wait for the end of a limit.
@@ -104,19 +103,6 @@ impl Engine {
         }
         Reply::None
     }
-}
-
-/// The limit that the last request to the model has met.
-pub(super) fn limit_met(cx: &mut Cx) -> Option<Limit> {
-    let failure = cx.host.model_failure();
-    let failure = cx.unless_gone(failure)?;
-    let host = cx.host;
-    // If the session is gone, nothing is done with the time.
-    let offset = |zone: Option<&str>, at| match zone {
-        None => host.utc_offset(at).ok(),
-        Some(zone) => host.zone_offset(zone, at).ok().flatten(),
-    };
-    limit(&failure, cx.unix_ms, &offset)
 }
 
 /// The longest time of all waits of the run since the user acted last; `None` if it does not wait.
