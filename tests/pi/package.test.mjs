@@ -71,8 +71,8 @@ const PACKED = [
     "gates",
     "groups-and-branches",
     "inputs-and-outputs",
-    "limits-in-every-session",
     "limits",
+    "limits-in-every-session",
     "outcomes-and-conditions",
     "packages",
     "phase-files",
@@ -219,6 +219,7 @@ const PACKED = [
     "rpir/": ["implement.md", "plan.md", "research.md", "review.md", "workflow.yaml"],
     "until-clean/": ["spec.md", "workflow.yaml"],
   }).flatMap(([folder, names]) => names.map((name) => `workflows-examples/${folder}${name}`)),
+  ...["fix", "goal", "plan", "review"].map((name) => `workflows/${name}/workflow.yaml`),
 ].sort();
 /** In bytes. */
 const MAX_TARBALL = 1_330_000;
