@@ -308,7 +308,6 @@ const HOLDS = {
       loops: () => results.filter(hasMoved).length >= times,
       way: () => results.filter(hasMoved).length >= times,
       modelError: () => log.at(-1)?.step.status === 500,
-      quota: () => log.some(({ step }) => step.status === 429),
       unknownUsage: () => log.some(({ step }) => step.rawUsage),
       unknownCost: () => log.some(({ step }) => step.rawUsage),
       step: () =>

@@ -239,7 +239,6 @@ const ANSWERS = (() => {
     "a text that is cut": [[1, 2, 4], () => ({ text: "I begin to", cut: true })],
     "a call that is cut": [[1, 2, 4], () => ({ ...calls(raw('{"action": "ne')), cut: true })],
     "an error": [[0.5, 1, 1.5], () => ({ status: 500 })],
-    "a limit": [[0.3, 0.6, 0.9], () => ({ status: 429, text: "Rate limit. Try again in 1h." })],
     "no usage": [[0.3, 0.5, 0.5], (right) => ({ ...calls(step(right)), rawUsage: "none" })],
   };
 })();
