@@ -3,7 +3,8 @@
 
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
-import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { suite, test } from "node:test";
 import { parse } from "yaml";
@@ -112,6 +113,39 @@ const ASKS = workflow("asks", ["plan", { id: "build", outcomes: { go: "next" } }
   autoContinue: false,
   inputs: { zone: { type: "text" } },
   phases: ["plan.md", { ask: "Build it?", id: "ok", outcomes: { go: "next", drop: "stop" } }, "build.md"],
+});
+
+test("events with odd values do not end the action, and the course has its last 500 rows", (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "pi-workflows-action-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const [file, summary] = ["events.jsonl", "summary.md"].map((name) => join(folder, name));
+  const outputsOf = (/** @type {string[]} */ ...lines) => {
+    writeFileSync(file, lines.map((line) => `${line}\n`).join(""));
+    rmSync(summary, { force: true });
+    const text = execFileSync(NODE, [join(REPO, "cli/action.js"), file, "0", summary], { encoding: "utf8" });
+    return Object.fromEntries(
+      text
+        .trim()
+        .split("\n")
+        .map((line) => line.split(/=(.*)/s).slice(0, 2)),
+    );
+  };
+  const until = 1_800_000_000_000;
+  const paused = (/** @type {string} */ until) => outputsOf(`{"type":"paused","until":${until}}`)["quota-until"];
+  assert.equal(paused(String(until)), new Date(until).toISOString());
+  for (const odd of ["1e19", "1e999", '"soon"', '{"valueOf":1}', "[]", "true", "null"])
+    assert.match(paused(odd), /^$|^1970-/, odd);
+  const odd =
+    '{"type":"entry","time":{"valueOf":1},"title":{"toString":1},"usage":{"cost":"much","turns":{"valueOf":1}}}';
+  const exit = '{"type":"exit","outcome":{"toString":1}}';
+  assert.deepEqual(outputsOf(odd, odd, exit), { outcome: "", cost: "0.0000", "quota-until": "" });
+  const many = Array.from({ length: 501 }, (_, index) =>
+    JSON.stringify({ type: "entry", time: 1, title: `E${index}` }),
+  );
+  outputsOf(...many);
+  const course = readFileSync(summary, "utf8");
+  assert.match(course, /## Course: 501 entries\n\nThe last 500:\n\n\| entry /);
+  assert.deepEqual([course.match(/^\| E/gm)?.length, /^\| E0 /m.test(course)], [500, false]);
 });
 
 for (const version of VERSIONS) {
