@@ -138,7 +138,7 @@ const OPENING = {
 
 test("only the files of a list open files by themselves: others get them from sandbox/untrusted-files.js", () => {
   const opens =
-    /(?<![.#\w])(?:open|readFile|writeFile|appendFile|copyFile|cp)Sync\(|\bcreate(?:Read|Write)Stream\(|\b(?:promises|fs)\.(?:open|readFile|writeFile)\(/;
+    /(?<![.#\w])(?:open|opendir|readFile|writeFile|appendFile|copyFile|cp|truncate)Sync\(|\bcreate(?:Read|Write)Stream\(|\bopenAsBlob\(|\b(?:promises|fs)\.(?:open|readFile|writeFile)\(|node:fs\/promises|import \* as \w+ from "node:fs"/;
   const found = jsFiles.filter((file) => opens.test(read(file)));
   assert.deepEqual(found.sort(), Object.keys(OPENING).sort());
 });
