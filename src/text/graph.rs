@@ -197,7 +197,7 @@ fn step_note(phase: &Phase) -> Option<String> {
         Work::Run(step) => ("runs", step.command.line()),
         Work::Ask(question) => ("asks", &*question.text),
     };
-    (label_of(text) != phase.name).then(|| format!("{verb}: {}", label_of(text)))
+    (!phase.is_named_after_work()).then(|| format!("{verb}: {}", label_of(text)))
 }
 
 /// Returns a note on each answer of a question that is offered under conditions.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::definition::{Library, Work};
+use crate::definition::{Entry, EntryKind, Library, Work, is_group_key};
 use crate::run::{Active, Allowance, Branch, BranchEnd, BranchRun, Evidence, PauseReason, RunState, RunStatus};
 use crate::text;
 
@@ -106,7 +106,9 @@ impl Left {
 fn entry(old: Option<&RunState>, new: &RunState, library: &Library) -> RunEvent {
     let key = new.current_path.key();
     let visit = new.progress().visits.get(&key);
-    let work = Active::resolve(new, library).map_or("agent", |active| match &active.phase.work {
+    let active = Active::resolve(new, library);
+    let name = active.as_ref().map_or(&*key, |active| name_of(active, &key));
+    let work = active.as_ref().map_or("agent", |active| match &active.phase.work {
         Work::Agent => "agent",
         Work::Run(_) => "run",
         Work::Ask(_) => "ask",
@@ -114,7 +116,7 @@ fn entry(old: Option<&RunState>, new: &RunState, library: &Library) -> RunEvent 
     });
     let Left { from, left, outcome, summary, outputs } = Left::of(old, new);
     RunEvent::Entry {
-        title: readable(&text::place_of_phase(&key, visit.map_or(&key, |visit| &visit.name))),
+        title: readable(&text::place_of_phase(&key, name)),
         work,
         visit: visit.map_or(1, |visit| visit.number),
         step: new.global_step_count,
@@ -125,6 +127,28 @@ fn entry(old: Option<&RunState>, new: &RunState, library: &Library) -> RunEvent 
         summary,
         outputs,
     }
+}
+
+/// Returns the name of the entry at which a run is, or its id or key where the name has a command line or a question. A
+/// visit keeps such a name too.
+fn name_of<'a>(Active { phase, scope, index, library, .. }: &Active<'a>, key: &'a str) -> &'a str {
+    let entry = scope.phases.get(*index);
+    match phase.is_named_after_work() {
+        true => &phase.id,
+        false if entry.is_some_and(|entry| has_text(&phase.name, std::slice::from_ref(entry), library)) => key,
+        false => &phase.name,
+    }
+}
+
+/// Returns true if the name of a group has the text of a command or question in it: without a label it is made of the
+/// names of its entries.
+fn has_text(name: &str, entries: &[Entry], library: &Library) -> bool {
+    entries.iter().any(|entry| match &entry.kind {
+        EntryKind::Phase(phase) => phase.is_named_after_work() && name.contains(&phase.name),
+        EntryKind::Workflow { key, .. } => {
+            is_group_key(key) && library.get(key).is_some_and(|group| has_text(name, &group.phases, library))
+        }
+    })
 }
 
 fn ended(old: Option<&RunState>, new: &RunState) -> RunEvent {

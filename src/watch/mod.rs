@@ -92,7 +92,8 @@ events! {
     }
     /// The run has come to an entry of its workflow; the field `entry` of the line names it.
     Entry = "entry" {
-        /// The name of the entry, with the keys of the nested workflows around it and the number of its item.
+        /// The name of the entry, with the keys of the nested workflows around it and the number of its item. A command
+        /// or question without a label has its id.
         title: String,
         /// `agent`, or the kind of entry without the model: `run`, `ask` or `branches`.
         work: &'static str,

@@ -56,7 +56,7 @@ fn ran(status: u32) -> Answer {
 /// A session with a gate, a command and a question, whose events are watched.
 fn watched(watching: Watching) -> Session {
     let mut session = Session::new(&[("w", &["a", "b"])]);
-    let yaml = "name: W\ncommandName: w\ninitialMessage: Go\ninputs: { of: { type: text } }\nphases:\n  - a.md\n  - { run: 'echo SECRET', id: lint, outcomes: { ok: next, failed: a } }\n  - { ask: 'SECRET?', id: ok, outcomes: { go: next, no: stop } }\n  - b.md\n";
+    let yaml = "name: W\ncommandName: w\ninitialMessage: Go\ninputs: { of: { type: text } }\nphases:\n  - a.md\n  - { run: 'echo SECRET', outcomes: { ok: next, failed: a } }\n  - { ask: 'SECRET?', outcomes: { go: next, no: stop } }\n  - b.md\n";
     session.files.global.insert("w/workflow.yaml".into(), yaml.into());
     let a = session.files.global.get_mut("w/a.md").unwrap();
     let fields = "emoji: '*'\nwrite: []\ngate: [{run: make SECRET}]\noutputs: {x: {type: text}}\nbudget: {turns: 5}\n";
@@ -121,6 +121,29 @@ fn the_course_of_a_run_is_told() {
         [&entry["time"], &entry["run"], &entry["entry"], &entry["title"], &entry["work"], &entry["visit"]],
         [&json!(NOW), &json!(TASK_ID), &json!("w:3"), &json!("b"), &json!("agent"), &json!(1)]
     );
+}
+
+#[test]
+fn a_title_is_no_command_line_and_no_question() {
+    let titles = |session: &mut Session| -> Vec<String> {
+        let all = events(&course(session));
+        all.iter()
+            .filter_map(|event| (event["type"] == "entry").then(|| event["title"].as_str().unwrap().into()))
+            .collect()
+    };
+    let mut session = watched(Watching::Names);
+    assert_eq!(titles(&mut session), ["a", "run-2", "a", "run-2", "ask-3", "b"]);
+    let mut session = watched(Watching::Names);
+    let yaml = session.files.global.get_mut("w/workflow.yaml").unwrap();
+    *yaml = yaml
+        .replace("'echo SECRET', ", "'echo SECRET', label: Lint it, ")
+        .replace("'SECRET?', ", "'SECRET?', id: ok, ");
+    let facts = Facts { watching: Watching::Names, project: "/p".into(), ..Facts::default() };
+    let _ = session.on(Event::Session { stored: None, in_view: None, facts });
+    assert_eq!(titles(&mut session), ["a", "Lint it", "a", "Lint it", "ok", "b"]);
+    // A group without a label has the names of its entries.
+    let family = Family::new("\n  - phases: [{ run: 'echo SECRET' }, bugs.md]\n    parallel: 2");
+    assert_eq!(family.told[0]["title"], "w:1");
 }
 
 #[test]
