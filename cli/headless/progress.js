@@ -9,6 +9,15 @@ import { cost, counted, duration, tokensOf } from "../runs/figures.js";
 const NOTHING = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: 0, unpriced: 0, unreported: 0 };
 const TOKENS = /** @type {const} */ (["input", "output", "cacheRead", "cacheWrite"]);
 
+/** True in a job on GitHub, whose runner takes lines for commands. */
+const isGitHub = () => process.env.GITHUB_ACTIONS === "true";
+
+/**
+ * A text none of whose lines is a command of GitHub's runner: it takes those that begin with `::`, and `##[` anywhere.
+ * @param {string} text
+ */
+const harmless = (text) => text.replace(/^(?=\s*::)/gm, "│ ").replaceAll("##[", "## [");
+
 export class Progress {
   #isQuiet;
   #isLive;
@@ -37,10 +46,10 @@ export class Progress {
     if (this.#isLive) return this.tick(false);
     if (!isNew || this.#isQuiet) return;
     const line = this.#line(0);
-    if (process.env.GITHUB_ACTIONS !== "true") return this.line(line);
+    if (!isGitHub()) return this.line(line);
     this.endGroup();
     this.#hasGroup = true;
-    this.line(`::group::${line}`);
+    this.#show(`::group::${harmless(line).replaceAll("%", "%25")}`);
   }
 
   /** Draws the line that changes again. @param {boolean} isAtWork true if the agent has worked since the last event */
@@ -50,7 +59,7 @@ export class Progress {
 
   /** Ends the lines of the entry at which the run was last. */
   endGroup() {
-    if (this.#hasGroup) this.line("::endgroup::");
+    if (this.#hasGroup) this.#show("::endgroup::");
     this.#hasGroup = false;
   }
 
@@ -68,10 +77,16 @@ export class Progress {
 
   /** Shows a line that stays, also in quiet mode. @param {string} text */
   always(text) {
-    if (this.#held) return void this.#held.push(text);
+    const plain = plainText(text);
+    this.#show(isGitHub() ? harmless(plain) : plain);
+  }
+
+  /** @param {string} line without control characters */
+  #show(line) {
+    if (this.#held) return void this.#held.push(line);
     const live = this.#live;
     this.clear();
-    process.stderr.write(`${plainText(text)}\n`);
+    process.stderr.write(`${line}\n`);
     if (live !== "") this.#draw(live);
   }
 
@@ -88,7 +103,7 @@ export class Progress {
     } finally {
       const lines = this.#held;
       this.#held = undefined;
-      lines.forEach((line) => this.always(line));
+      lines.forEach((line) => this.#show(line));
     }
   }
 

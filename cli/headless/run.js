@@ -293,7 +293,7 @@ class Headless {
         this.#onRecord(record);
         if (conversation) conversation.onRecord(pi, record);
       },
-      onError: (text) => this.#onError(text),
+      onError: (text) => this.#onError(text, isTerminal),
     });
     if (isTerminal) pi.send({ id: "start", type: "prompt", message: prompt });
     // As an argument, the prompt could be taken for an option of pi or a file, and the system bounds its length.
@@ -359,9 +359,9 @@ class Headless {
     this.progress.event(event);
   }
 
-  /** @param {string} text */
-  #onError(text) {
-    const event = eventIn(text);
+  /** @param {string} text @param {boolean} isRpc true if pi hands events over as records */
+  #onError(text, isRpc) {
+    const event = isRpc ? undefined : eventIn(text);
     if (event) return this.#onEvent(event);
     const line = plainText(text).trim();
     if (line === "") return;

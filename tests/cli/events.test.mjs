@@ -10,6 +10,7 @@ import { Ajv } from "ajv";
 
 import { panel, team } from "../pi/harness/branches.mjs";
 import { LONG, VERSIONS } from "../pi/harness/extent.mjs";
+import { SUMS, TYPES, eventIn, eventOf } from "../../cli/headless/events.js";
 import { NODE, REPO } from "../pi/harness/pi.mjs";
 import { leave, nextUntilDone, phaseFile, workflow } from "../pi/harness/workflows.mjs";
 import { withPi } from "./with-pi.mjs";
@@ -59,6 +60,31 @@ const LOUDLY = [
   { text: "SECRET-answer" },
 ];
 
+test("a line of standard error is an event only as the schema has it", () => {
+  const schema = JSON.parse(readFileSync(join(REPO, "schemas/event.json"), "utf8"));
+  const kinds = schema.oneOf.map((/** @type {any} */ kind) => kind.properties.type.const);
+  assert.deepEqual([...TYPES, "exit"].sort(), kinds.sort());
+  assert.deepEqual(SUMS, schema.definitions.usage.required);
+  const usage = Object.fromEntries(SUMS.map((name) => [name, 1]));
+  const paused = { time: 1, run: "wf-1", entry: "w:0", reason: "quota", usage, until: 2, type: "paused" };
+  const inLine = (/** @type {unknown} */ event) => eventIn(`workflow:event ${JSON.stringify(event)}`);
+  assert.deepEqual(inLine(paused), paused);
+  const record = { type: "extension_ui_request", method: "setStatus", statusKey: "workflow:event" };
+  assert.deepEqual(eventOf({ ...record, statusText: JSON.stringify(paused) }), paused);
+  const wrong = [
+    ...[{ type: "exit" }, { type: "other" }, { time: "1" }, { time: undefined }, { run: 1 }, { entry: undefined }],
+    ...[{ until: 1e300 }, { until: -1 }, { title: { toString: 1 } }, { usage: null }, { usage: 1 }, { usage: {} }],
+    ...[{ usage: { ...usage, cost: "1" } }, { usage: { ...usage, cost: 1e300 } }],
+  ];
+  for (const part of wrong) {
+    const event = { ...paused, ...part };
+    assert.equal(inLine(event), undefined, JSON.stringify(part));
+    assert.equal(eventOf({ ...record, statusText: JSON.stringify(event) }), undefined, JSON.stringify(part));
+  }
+  assert.equal(eventIn('workflow:event {"type":"paused","until":1e300}'), undefined);
+  assert.equal(eventIn(`workflow:event ${JSON.stringify(paused).replace('"until":2', '"until":1e999')}`), undefined);
+});
+
 for (const version of VERSIONS) {
   suite(`pi ${version}: pi-workflows run --events`, { concurrency: 2 }, () => {
     test("tells the course without texts, and with them by --events-full", async (t) => {
@@ -89,6 +115,31 @@ for (const version of VERSIONS) {
       eventsIn(full.stdout);
       for (const part of ["task", "zone", "gate", "output", "summary", "found", "end"])
         assert.match(full.stdout, new RegExp(`SECRET-${part}`));
+    });
+
+    test("other lines of pi are no events, and no commands of GitHub's runner", async (t) => {
+      const { start, sandbox } = await withPi(t, version, nextUntilDone, { globalFiles: HELLO });
+      const lines = [
+        'workflow:event {"type":"paused","until":1e300}',
+        " ::error::one",
+        "two ##[error]",
+        "::group::three",
+      ];
+      const folder = join(sandbox.agent, "extensions");
+      mkdirSync(folder, { recursive: true });
+      const text = `export default (pi) => pi.on("session_start", () => process.stderr.write(${JSON.stringify(`${lines.join("\n")}\n`)}));`;
+      writeFileSync(join(folder, "noisy.js"), text);
+      const ended = await start(["hello", "Do it", "--events", "a.jsonl"], { GITHUB_ACTIONS: "true" }).ended;
+      assert.equal(ended.status, 0, ended.stderr);
+      const events = eventsIn(readFileSync(join(sandbox.project, "a.jsonl"), "utf8"));
+      assert.ok(!types(events).includes("paused"));
+      const shown = ended.stderr.split("\n");
+      for (const line of [lines[0], "│ ::error::one", "two ## [error]", "│ ::group::three"])
+        assert.ok(shown.includes(line), `${line}: ${ended.stderr}`);
+      assert.deepEqual(
+        shown.filter((line) => /^\s*::|##\[/.test(line)).map((line) => line.replace(/ · .*/, "")),
+        ["::group::Plan", "::endgroup::", "::group::Build", "::endgroup::"],
+      );
     });
 
     test("goes on where the events cannot be written, and says so once", async (t) => {
