@@ -142,7 +142,7 @@ impl Engine {
             let limit = child.as_ref().and_then(Child::limit);
             (run.end, run.waits) = child.map_or((None, None), |child| child.ended(ended));
             if let (Some(until), Some(_)) = (limit, &run.waits) {
-                self.children.meet_limit(until);
+                self.children.meet_limit(&branch.key, until);
             }
             self.run.change_unstored(|_, _| new.clone());
             if run.end == Some(over_budget()) && budget_used_up(&self.run, &self.agent, &self.meter, cx).is_some() {
@@ -202,7 +202,9 @@ impl Engine {
 
     /// Returns what follows when no child works any more. `has_children`: the host has children.
     pub(super) fn branches_ended(&mut self, reply: &mut OpenReply, has_children: bool, cx: &mut Cx) -> Next {
-        let (ending, limit) = (self.children.reason(), self.children.limit());
+        // At the end of a limit all branches go on: no branch may wait for the user.
+        let is_at_limit = self.run.running().is_some_and(|state| self.children.wait_only_for_limit(state));
+        let (ending, limit) = (self.children.reason(), self.children.limit().filter(|_| is_at_limit));
         self.children.forget(cx);
         // A branch may wait because its files give it other rules: the user is told so.
         let waits = |state: &RunState| state.progress().branches.values().any(|run| run.waits.is_some());

@@ -21,8 +21,8 @@ pub struct Children {
     /// Set while all children end. The inner value is the reason for which the run pauses then; `None` if the children
     /// were interrupted.
     ending: Option<Option<PauseReason>>,
-    /// A branch has met a limit of the model; its end, if it was told.
-    limit: Option<Option<u64>>,
+    /// The branches that have met a limit of the model; its end, if it was told.
+    limits: Map<String, Option<u64>>,
     /// The children that still work on a group that the run has left, by the key of their branch; their usage still
     /// counts.
     left: Map<String, Child>,
@@ -147,13 +147,19 @@ impl Children {
     }
 
     /// A branch has met a limit with this end: no other child begins before it.
-    pub fn meet_limit(&mut self, until: Option<u64>) {
-        self.limit = Some(self.limit.flatten().max(until));
+    pub fn meet_limit(&mut self, key: &str, until: Option<u64>) {
+        self.limits.insert(key.to_owned(), until);
     }
 
     /// The end of the limit for which branches wait, unless they were interrupted.
     pub fn limit(&self) -> Option<Option<u64>> {
-        self.limit.filter(|_| !self.is_ending())
+        self.limits.values().copied().max().filter(|_| !self.is_ending())
+    }
+
+    /// Returns true if every branch of the run that waits waits for the end of a limit.
+    pub fn wait_only_for_limit(&self, state: &RunState) -> bool {
+        let branches = &state.progress().branches;
+        branches.iter().all(|(key, run)| run.waits.is_none() || self.limits.contains_key(key))
     }
 
     /// The reason for which the children end, if they were not interrupted.

@@ -719,6 +719,30 @@ fn what_a_child_takes_that_ends_behind_the_begin_of_another_group_counts() {
 }
 
 #[test]
+fn a_branch_that_waits_for_the_user_keeps_the_group_from_going_on_by_itself() {
+    for is_limit_first in [true, false] {
+        let mut family = Family::new(GROUP);
+        family.parent.engine.session.wait = Some(21_600_000);
+        let limited = |family: &mut Family| {
+            let _ = family.child("bugs").fails("429 rate_limit_error: try again in 2h");
+            family.end("bugs", ChildEnd::Settled);
+        };
+        if is_limit_first {
+            limited(&mut family);
+        }
+        let _ = family.child("tests").command("workflow", ":pause");
+        family.end("tests", ChildEnd::Settled);
+        if !is_limit_first {
+            limited(&mut family);
+            family.finish("docs", "clean");
+        }
+        family.answer();
+        assert_eq!(family.parent.limit(), None, "{is_limit_first}");
+        assert!(family.pause().contains(" waits: "), "{}", family.pause());
+    }
+}
+
+#[test]
 fn branches_wait_together_for_the_end_of_a_limit() {
     const LIMIT: &str = "429 rate_limit_error: try again in 2h";
     const HOUR: u64 = 3_600_000;
