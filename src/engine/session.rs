@@ -69,7 +69,7 @@ impl Engine {
             // The options are for the run that the branch is part of.
             (self.session.accept_rules, self.session.more) = (None, None);
         }
-        self.run.change_unstored(|state, _| state.with_restored_wait(cx.unix_ms));
+        self.restore_wait(same_session, cx);
         self.accept_by_option(cx);
         if self.run.held().is_none() {
             restore_run_dir(&mut self.run, cx)?;

@@ -41,6 +41,12 @@ impl QuotaWaits {
     pub(super) fn end(&self, until: Option<u64>, max_ms: u64, now: u64) -> Option<u64> {
         let untold = UNTOLD_MS.get(self.in_row as usize)?;
         let end = until.unwrap_or(now.saturating_add(*untold)).max(now).saturating_add(MARGIN_MS);
-        (self.unattended_ms.saturating_add(end - now) <= max_ms.saturating_add(MARGIN_MS)).then_some(end)
+        self.has_room(end, max_ms, now).then_some(end)
+    }
+
+    /// Returns true if the waits up to this end stay within `max_ms`.
+    pub(super) fn has_room(&self, end: u64, max_ms: u64, now: u64) -> bool {
+        let ms = self.unattended_ms.saturating_add(end.saturating_sub(now));
+        max_ms > 0 && ms <= max_ms.saturating_add(MARGIN_MS)
     }
 }

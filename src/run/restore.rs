@@ -261,10 +261,10 @@ fn take_out_long(data: &mut Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::definition::{Budget, Measure, Model, ModelSetting, Thinking};
+    use crate::definition::{Budget, LONGEST_WAIT_MS, Measure, Model, ModelSetting, Thinking};
     use crate::run::progress::MAX_VISITS;
     use crate::run::quota::QuotaWaits;
-    use crate::run::stored::{MAX_COUNTS, MAX_OTHERS, MAX_REASON};
+    use crate::run::stored::{LATEST_MS, MAX_COUNTS, MAX_OTHERS, MAX_REASON};
     use crate::run::{
         Allowance, Branch, BranchEnd, BranchRun, Changed, CheckPlace, CheckedFiles, Evidence, HandedOutputs, LongTask,
         OutputValue, PassedOver, PassedOverReason, Pause, PauseReason, Pick, Progress, RunDir, RunStatus, Seal,
@@ -288,6 +288,22 @@ mod tests {
     }
 
     const STATE: &str = r#"{"active":true,"workflowKey":"a","currentPath":[{"workflowKey":"a","phaseIndex":1}],"globalStepCount":4,"taskId":"t","taskDescription":"d","startedAt":5,"completionNotified":false,"cancelled":false,"_cancelPending":true}"#;
+
+    #[test]
+    fn stored_times_of_waits_are_bounded() {
+        let mut entry: serde_json::Value = serde_json::from_str(STATE).unwrap();
+        entry["progress"] = serde_json::json!({
+            "quota": { "maxMs": u64::MAX },
+            "paused": {
+                "reason": { "kind": "quota", "until": u64::MAX, "goesOnAt": u64::MAX, "utcOffset": 0 },
+                "at": 5,
+            },
+        });
+        let state = restore([entry.to_string()]).unwrap();
+        assert_eq!(state.progress.quota.max_ms, Some(LONGEST_WAIT_MS));
+        let reason = PauseReason::Quota { until: Some(LATEST_MS), goes_on_at: Some(LATEST_MS), utc_offset: 0 };
+        assert_eq!(state.progress.paused.unwrap().reason, reason);
+    }
 
     #[test]
     fn the_newest_entry_with_a_workflow_decides() {

@@ -5,7 +5,7 @@ use crate::sorted;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::definition::{Budget, MAX_NESTING, Measure, Model, ModelSetting, Thinking, seal};
+use crate::definition::{Budget, LONGEST_WAIT_MS, MAX_NESTING, Measure, Model, ModelSetting, Thinking, seal};
 use crate::usage::{MAX_NAMES, Usage};
 
 use super::branch::{Branch, BranchEnd, BranchRun};
@@ -27,6 +27,9 @@ pub(super) const MAX_COUNTS: usize = 1000;
 pub(super) const MAX_TOOLS: usize = 10_000;
 /// Maximum size of unknown fields that are kept, in bytes of JSON.
 pub(super) const MAX_OTHERS: usize = 64 << 10;
+
+/// The latest time that a host can show, in milliseconds since 1970.
+pub(super) const LATEST_MS: u64 = 8_640_000_000_000_000;
 
 /// The fields of [`Progress`] with records by key: each with its name, the maximum number of its records, and the
 /// function that reads a record. All other fields stand in every entry in full.
@@ -294,8 +297,8 @@ fn known_reason(reason: &Value) -> Option<PauseReason> {
         "rulesChanged" => PauseReason::RulesChanged,
         "modelError" => PauseReason::ModelError,
         "quota" => PauseReason::Quota {
-            until: amount("until"),
-            goes_on_at: amount("goesOnAt"),
+            until: amount("until").map(|at| at.min(LATEST_MS)),
+            goes_on_at: amount("goesOnAt").map(|at| at.min(LATEST_MS)),
             utc_offset: get(reason, "utcOffset").and_then(Value::as_i64).and_then(|of| of.try_into().ok())?,
         },
         _ => return None,
@@ -306,7 +309,7 @@ fn quota_waits(data: &Value) -> QuotaWaits {
     let amount = |field| get(data, field).and_then(Value::as_u64);
     let times = |field| get(data, field).and_then(number).unwrap_or_default();
     QuotaWaits {
-        max_ms: amount("maxMs"),
+        max_ms: amount("maxMs").map(|ms| ms.min(LONGEST_WAIT_MS)),
         in_row: times("inRow"),
         unattended_ms: amount("unattendedMs").unwrap_or_default(),
         worked: amount("worked").unwrap_or_default(),

@@ -76,10 +76,18 @@ impl RunState {
         }
     }
 
-    /// Returns the run as a session begins with it: a wait whose end has passed goes on after a notice, or not at all.
-    pub fn with_restored_wait(mut self, now: u64) -> Self {
+    /// Returns the run without the time that the user chose for its waits.
+    pub fn without_chosen_wait(mut self) -> Self {
+        self.progress.quota.max_ms = None;
+        self
+    }
+
+    /// Returns the run as a session begins with it: a wait whose end has passed goes on after a notice, or not at all. A
+    /// wait whose rest is not within `max_ms` is over.
+    pub fn with_restored_wait(mut self, max_ms: Option<u64>, now: u64) -> Self {
         let Some(end) = self.goes_on_at() else { return self };
-        if now > end.saturating_add(TOO_LATE_MS) {
+        let is_wanted = max_ms.is_some_and(|max_ms| self.progress.quota.has_room(end, max_ms, now));
+        if !is_wanted || now > end.saturating_add(TOO_LATE_MS) {
             return self.waited(now);
         }
         if let Some(Pause { reason: PauseReason::Quota { goes_on_at, .. }, .. }) = &mut self.progress.paused {
@@ -151,7 +159,9 @@ mod tests {
             assert_eq!(met(&run, Some(until), 0).goes_on_at(), None);
         }
         assert_eq!(run.at_limit(Some(9), 0, None, &run, 0).goes_on_at(), None, "it was not asked for");
-        assert_eq!(run.at_limit(Some(9), 0, Some(0), &run, 0).goes_on_at(), None, "the user does not want it");
+        for until in [0, 9] {
+            assert_eq!(run.at_limit(Some(until), 0, Some(0), &run, 0).goes_on_at(), None, "the user does not want it");
+        }
     }
 
     #[test]
@@ -170,8 +180,12 @@ mod tests {
         for (now, goes_on_at) in
             [(9, Some(end)), (end, Some(end + NOTICE_MS)), (end + 500_000, Some(end + 510_000)), (20 * MINUTE, None)]
         {
-            assert_eq!(run.clone().with_restored_wait(now).goes_on_at(), goes_on_at);
+            assert_eq!(run.clone().with_restored_wait(Some(MAX_WAIT_MS), now).goes_on_at(), goes_on_at);
         }
+        for (max_ms, now) in [(None, 9), (Some(0), end), (Some(MINUTE - 10), 9)] {
+            assert_eq!(run.clone().with_restored_wait(max_ms, now).goes_on_at(), None, "{max_ms:?}");
+        }
+        assert!(run.clone().with_restored_wait(Some(MINUTE - 9), 9).goes_on_at().is_some());
         assert_eq!(run.cancelled().goes_on_at(), None);
     }
 }

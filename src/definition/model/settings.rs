@@ -16,7 +16,7 @@ pub struct Settings {
 /// The time of the waits where the user gives none, in milliseconds.
 const MAX_WAIT_MS: u64 = 6 * 3_600_000;
 /// The longest time that a user can give, in milliseconds.
-const LONGEST_WAIT_MS: u64 = 7 * 86_400_000;
+pub const LONGEST_WAIT_MS: u64 = 7 * 86_400_000;
 
 /// Returns the time that waits may take, in milliseconds; `None` if nothing can be waited for that long.
 pub fn wait_ms(time: Duration) -> Option<u64> {

@@ -58,6 +58,16 @@ impl Engine {
         }
     }
 
+    /// The session begins with a run that may wait: it waits on as far as the user lets it now.
+    pub(super) fn restore_wait(&mut self, same_session: bool, cx: &mut Cx) {
+        if self.session.wait.is_some() && !same_session {
+            // The option is newer than the choice that is stored.
+            self.run.change_unstored(|state, _| state.without_chosen_wait());
+        }
+        let max_ms = max_ms(&self.run, &self.session);
+        self.run.change_unstored(|state, _| state.with_restored_wait(max_ms, cx.unix_ms));
+    }
+
     /// The user acts: a wait for the end of a limit ends, and the bounds of such waits begin anew.
     pub(super) fn attend(&mut self, cx: &mut Cx) {
         self.quota.is_due = false;

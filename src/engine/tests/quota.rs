@@ -251,6 +251,38 @@ fn a_restart_shows_the_wait_and_waits_on() {
 }
 
 #[test]
+fn the_user_decides_now_if_a_stored_wait_goes_on() {
+    let mut session = at_work("onQuota: wait");
+    let _ = session.fails(LIMIT);
+    let stored = session.stored_run().cloned();
+    let chosen = |max_ms| stored.clone().map(|state| state.waiting_up_to(max_ms, NOW));
+    for (settings, wait, stored, goes_on) in [
+        ("onQuota: wait", None, stored.clone(), true),
+        ("builtin: true", None, stored.clone(), false),
+        ("onQuota: wait\nmaxWait: 1h", None, stored.clone(), false),
+        ("builtin: true", Some("3h"), stored.clone(), true),
+        ("onQuota: wait", Some("1h"), stored.clone(), false),
+        ("builtin: true", None, chosen(3 * HOUR), true),
+        ("builtin: true", Some("1h"), chosen(3 * HOUR), false),
+    ] {
+        let mut again = at_work(settings);
+        let facts = Facts { wait: wait.map(Into::into), ..Facts::default() };
+        let _ = again.on(Event::Session { stored, in_view: None, facts });
+        let state = again.engine.run.running().unwrap();
+        assert_eq!(state.goes_on_at().is_some(), goes_on, "{settings} {wait:?}");
+    }
+    // An option of this process counts more than a choice that is stored, and a choice of now more than the option.
+    let mut again = at_work("builtin: true");
+    let facts = Facts { wait: Some("3h".into()), ..Facts::default() };
+    let _ = again.on(Event::Session { stored: chosen(0), in_view: None, facts });
+    let _ = again.on(Event::Input { from_user: true });
+    let _ = again.fails(LIMIT);
+    assert!(again.limit().unwrap().1.is_some());
+    let _ = again.command("workflow", ":wait off");
+    assert_eq!(again.limit(), Some((Some(2 * HOUR), None)));
+}
+
+#[test]
 fn a_process_without_a_user_interface_stays_for_the_wait() {
     let mut session = at_work("builtin: true");
     session.ui = Ui::None;
