@@ -68,7 +68,7 @@ export async function runWorkflow(words, options) {
     throw new Failure(`--${decision} needs --continue.`);
   if (!words[0] && !options.continue) throw new Failure("pi-workflows run needs a NAME.");
   const limits = options.budget === undefined ? {} : boundsOf("budget", options.budget);
-  const { timeMs: waitMs } = options.wait === undefined ? {} : boundsOf("wait", `time=${options.wait}`);
+  if (options.wait !== undefined) boundsOf("wait", `time=${options.wait}`);
   const bounds = words[0] === "-" ? limits : undefined;
   /** @type {Given} */
   const given = options.continue ? { words: words.slice(1) } : await taskIn(words.slice(1), options);
@@ -102,7 +102,6 @@ export async function runWorkflow(words, options) {
       { progress, events },
       bounds === undefined,
       limits,
-      Number(waitMs ?? 0),
     );
     const args = await argumentsOf(session, bounds ? { ...options, budget: undefined } : options);
     // The user of the command line gives these values, so one that the workflow takes for a command is allowed.
@@ -206,6 +205,35 @@ function detach(words, task, options, session) {
   return STATUS.done;
 }
 
+/** Calls a function after a time, which can stand still. */
+class Deadline {
+  #leftMs;
+  #onEnd;
+  #startedAt = 0;
+  /** @type {NodeJS.Timeout | undefined} */
+  #timer;
+
+  /** @param {number} leftMs @param {() => void} onEnd */
+  constructor(leftMs, onEnd) {
+    this.#leftMs = leftMs;
+    this.#onEnd = onEnd;
+    this.start();
+  }
+
+  start() {
+    if (this.#timer !== undefined) return;
+    this.#startedAt = performance.now();
+    this.#timer = setTimeout(this.#onEnd, Math.min(Math.max(this.#leftMs, 0), MAX_TIMEOUT));
+  }
+
+  stop() {
+    if (this.#timer === undefined) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#leftMs -= performance.now() - this.#startedAt;
+  }
+}
+
 /** A pi that works on a run. */
 class Headless {
   #session;
@@ -226,11 +254,12 @@ class Headless {
   #isAtWork = false;
   #hasWorkflow;
   #limits;
-  #waitMs;
   /** The bound that an agent without a workflow has used up. @type {string | undefined} */
   #usedUp;
   /** True if the run's time is over and no event came in which the run could end itself. */
   #isLate = false;
+  /** The end of the run's time. @type {Deadline | undefined} */
+  #late;
   /** @type {Pi | undefined} */
   #pi;
   agent = new Agent();
@@ -244,10 +273,8 @@ class Headless {
    * @param {boolean} hasWorkflow
    * @param {import("../../target/types/interfaces/pi-workflows-tools-workflows.js").Bounds} limits the bounds of
    *   `--budget`
-   * @param {number} waitMs the time that waits for limits of the model may take
    */
-  constructor(session, isMeant, { progress, events }, hasWorkflow, limits, waitMs) {
-    this.#waitMs = waitMs;
+  constructor(session, isMeant, { progress, events }, hasWorkflow, limits) {
     this.#hasWorkflow = hasWorkflow;
     this.#limits = limits;
     this.#session = session;
@@ -312,8 +339,7 @@ class Headless {
       this.#isLate = true;
       pi.end();
     };
-    const isTimed = timeMs !== undefined && !isTerminal;
-    const late = isTimed ? setTimeout(endLate, Math.min(Number(timeMs) + this.#waitMs + LATE, MAX_TIMEOUT)) : undefined;
+    if (timeMs !== undefined && !isTerminal) this.#late = new Deadline(Number(timeMs) + LATE, endLate);
     try {
       noteProcess(this.#session, { pi: pi.pid });
       const ended = await pi.ended;
@@ -325,7 +351,7 @@ class Headless {
       throw error;
     } finally {
       clearInterval(refresh);
-      clearTimeout(late);
+      this.#late?.stop();
       offInterrupt();
       asked.abort();
       this.progress.clear();
@@ -357,6 +383,9 @@ class Headless {
   #onEvent(event) {
     this.#events?.write(event);
     this.progress.event(event);
+    // A wait for the end of a limit of the model takes no time of the run.
+    if (event.type === "paused" && event.resumes !== undefined) this.#late?.stop();
+    else if (event.type === "paused" || event.type === "resumed") this.#late?.start();
   }
 
   /** @param {string} text @param {boolean} isRpc true if pi hands events over as records */

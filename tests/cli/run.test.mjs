@@ -81,6 +81,15 @@ for (const version of VERSIONS) {
       assert.deepEqual([wrong.status, wrong.stderr.split(":")[0]], [2, "--wait"]);
     });
 
+    test("a wait for a limit by the settings takes no time of the budget", LONG, async (t) => {
+      const limit = { status: 429, text: "Rate limit. Please try again in 12s." };
+      const { run } = await withPi(t, version, [limit, ...steps("next", "next"), REST], {
+        globalFiles: { ...HELLO, "settings.yaml": "onQuota: wait\n" },
+      });
+      const ended = await run("hello", "Do it", "--budget", "time=5s");
+      assert.equal(ended.status, 0, ended.stderr);
+    });
+
     test("changed rules are accepted by their seal alone, and a budget gets more by an option alone", async (t) => {
       const work = { calls: [{ name: "write", arguments: { path: "new.txt", content: "x" } }] };
       const { run, sandbox } = await withPi(t, version, [work, REST, REST, work, step("next"), REST], {
