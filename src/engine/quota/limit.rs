@@ -27,8 +27,8 @@ const LIMIT: [&str; 12] = [
     r"too ?many ?(?:requests|tokens, please wait)",
     r"usage[_ -]?limit",
     r"\b(?:\w+[- ]hour|hourly|daily|weekly|monthly|session) (?:usage |free |token |request )?limit",
-    r"\b(?:hit|reached|exceeded) (?:your|the|this)(?: \w+){0,4} limit\b",
-    r"\blimit (?:will reset|resets)",
+    r"\b(?:hit|reached|exceeded) (?:your|the|this)(?: \w+){0,3} (?:usage|rate|requests?|tokens?|messages?|free|plan|spend)(?: \w+){0,3} limit\b",
+    r"\blimit\W{1,3}(?:will reset|resets)",
     r"quota[\w ]{0,40}(?:exceed|exhaust|reached|refresh)|(?:exceed|exhaust|reach|used up)\w*[\w ']{0,40}quota",
     r"resource_?exhausted|throttl(?:ing|ed)",
     r"(?:requests|tokens) per (?:second|minute|min|hour|day)",
@@ -38,12 +38,13 @@ const LIMIT: [&str; 12] = [
 const LASTS: [&str; 4] = [
     r"insufficient[_ ](?:quota|balance|funds|credits?)|credit balance|out of (?:credits|budget)|payment required",
     r"usage_not_included|not included in your plan|(?:account|key) (?:is |has been )?(?:suspended|deactivated|disabled)",
-    r"request too large|too long|context[_ ](?:length|window)|maximum (?:context|prompt|output)|must be reduced",
+    r"request too large|too long|context[_ ](?:length|window)|maximum (?:context|prompt|output|token limit)|must be reduced",
     r"^\W*(?:error:? ?)?(?:400|401|402|404|413|422)\b",
 ];
 
-/// Words that some providers use for an empty account and others beside a limit: the limit ends only if its end was told.
-const IN_DOUBT: &str = r"billing|check your plan|spend(?:ing)? limit|monthly budget";
+/// Words that some providers use for an empty account, or a lack of rights, and others beside a limit: the limit ends only
+/// if its end was told. The status 403 counts like these words.
+const IN_DOUBT: &str = r"billing|check your plan|spend(?:ing)? limit|monthly budget|^\W*(?:error:? ?)?403\b";
 
 /// The limit that the last request to the model has met.
 pub fn limit_met(cx: &mut Cx) -> Option<Limit> {
@@ -72,7 +73,8 @@ pub fn limit(failure: &ModelFailure, now: u64, offset: UtcOffset) -> Option<Limi
         return None;
     }
     let until = told(&failure, now, offset);
-    (until.is_some() || !has(&[IN_DOUBT])).then_some(Limit { until })
+    let is_in_doubt = failure.status == Some(403) || has(&[IN_DOUBT]);
+    (until.is_some() || !is_in_doubt).then_some(Limit { until })
 }
 
 #[cfg(test)]
@@ -160,6 +162,7 @@ mod tests {
             ("usage limit reached, available again in an hour and 5 mins", 3900),
             ("5-hour limit reached, resets 2pm", 0),
             ("rate limit exceeded, retry in 1 second", 1),
+            ("403 You have exceeded a secondary rate limit. Please retry in 60 seconds", 60),
         ] {
             ends_in(message, seconds);
         }
@@ -172,6 +175,8 @@ mod tests {
             "ThrottlingException: Too many tokens, please wait before trying again.",
             "429 Too Many Requests",
             "429",
+            "You have reached the free message limit of this model.",
+            "You have exceeded your plan limit.",
             "HTTP 429: slow down",
             "Error (429): no",
             "You've reached your usage limit for this period. Your quota will be refreshed in the next period.",
@@ -201,6 +206,11 @@ mod tests {
             "connect ECONNREFUSED 127.0.0.1:4290",
             "The file limit.txt resets at 3pm",
             "400 rate limit is no parameter",
+            "401 rate limit",
+            "403 rate limit",
+            "Image exceeded the maximum file size limit",
+            "You have reached the limit of images, see your limit",
+            "The prompt exceeded the maximum token limit",
         ] {
             assert_eq!(of(message), None, "{message}");
         }
@@ -235,6 +245,14 @@ mod tests {
         let failure = |status| ModelFailure { status: Some(status), ..ModelFailure::default() };
         assert_eq!(limit(&failure(429), NOW, &offset), Some(Limit { until: None }));
         assert_eq!(limit(&failure(403), NOW, &offset), None);
+        let refused = |status, message: &str| {
+            let message = message.to_owned();
+            limit(&ModelFailure { message, ..failure(status) }, NOW, &offset).map(|limit| limit.until)
+        };
+        assert_eq!(refused(429, "Image exceeded the maximum file size limit"), Some(None));
+        assert_eq!(refused(401, "rate limit, try again in 5s"), None);
+        assert_eq!(refused(403, "rate limit"), None);
+        assert_eq!(refused(403, "rate limit, try again in 5s"), Some(Some(NOW + 5000)));
     }
 
     #[test]
