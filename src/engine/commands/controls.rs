@@ -33,7 +33,9 @@ controls!(
 /// The name of the control that shows the diagnostics.
 pub(super) const CHECK: &str = ":check";
 /// The name of the control that lets a run wait for the end of a limit.
-pub(in crate::engine) const WAIT: &str = ":wait";
+const WAIT: &str = ":wait";
+/// The command of a wait at its end. Only then it does anything.
+pub(in crate::engine) const WAIT_IS_OVER: &str = ":wait :over";
 
 struct Properties {
     /// A command name cannot contain a colon, so the name of a control hides no workflow.

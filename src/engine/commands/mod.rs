@@ -20,7 +20,7 @@ use super::effect::{Effect, Level, Reply};
 use super::state::Engine;
 
 pub use complete::Completion;
-pub(super) use controls::WAIT;
+pub(super) use controls::WAIT_IS_OVER;
 pub(super) use show::show;
 
 /// Registration of a command or a flag.
@@ -90,6 +90,10 @@ impl Engine {
     /// Runs a command.
     pub(super) fn command(&mut self, name: &str, arguments: &str, cx: &mut Cx) -> Result<Reply, Stale> {
         let arguments = trim(arguments);
+        let is_of_wait = name == WORKFLOW_COMMAND && arguments == WAIT_IS_OVER;
+        if is_of_wait && !self.quota.is_due() {
+            return Ok(Reply::None);
+        }
         let control = match name {
             WORKFLOW_COMMAND => controls::find(arguments),
             _ => None,
@@ -99,7 +103,7 @@ impl Engine {
         let was_at_rest = self.agent.activity.is_at_rest();
         if !shows {
             self.agent.activity.stop(cx);
-            if !(self.quota.is_due() && arguments == WAIT) {
+            if !is_of_wait {
                 self.attend(cx);
             }
         }

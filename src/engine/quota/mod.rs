@@ -10,7 +10,7 @@ use crate::protocol::WORKFLOW_COMMAND;
 use crate::run::{PauseReason, RunState};
 use crate::text;
 
-use super::commands::{WAIT, WAIT_FLAG};
+use super::commands::{WAIT_FLAG, WAIT_IS_OVER};
 use super::context::Cx;
 use super::continuation::tell_pause;
 use super::effect::{Effect, Level, Reply};
@@ -153,7 +153,7 @@ impl Quota {
         let mut delay_ms = state::tick_ms(end, cx.unix_ms);
         if end <= cx.unix_ms && idle {
             self.is_due = true;
-            cx.push(Effect::RunCommand { name: WORKFLOW_COMMAND, arguments: WAIT });
+            cx.push(Effect::RunCommand { name: WORKFLOW_COMMAND, arguments: WAIT_IS_OVER });
             // It is given again if it gets lost.
             delay_ms = state::AGAIN_MS;
         }

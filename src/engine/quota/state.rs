@@ -19,7 +19,7 @@ impl Quota {
         self.end.is_some()
     }
 
-    /// Returns true if the next command `:wait` is that of the wait itself.
+    /// Returns true if the end has come, and the run is to go on by the command of the wait.
     pub fn is_due(&self) -> bool {
         self.is_due
     }

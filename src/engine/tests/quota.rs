@@ -6,6 +6,8 @@ use crate::run::PauseReason;
 const LIMIT: &str = "429 rate_limit_error: try again in 2h";
 const HOUR: u64 = 3_600_000;
 const TIMER: u64 = 2;
+/// The command of a wait at its end.
+const IS_OVER: &str = ":wait :over";
 
 /// A session with a run at work in its first phase, and these settings.
 fn at_work(settings: &str) -> Session {
@@ -41,9 +43,9 @@ impl Session {
 
     /// The wait ends, and the host runs the command.
     pub(super) fn goes_on(&mut self) -> Output {
-        let run = Effect::RunCommand { name: "workflow", arguments: ":wait" };
+        let run = Effect::RunCommand { name: "workflow", arguments: IS_OVER };
         assert!(self.tick(true).effects.contains(&run));
-        self.command("workflow", ":wait")
+        self.command("workflow", IS_OVER)
     }
 }
 
@@ -202,10 +204,26 @@ fn the_end_of_a_wait_counts_once() {
     let _ = session.tick(true);
     // The command got lost.
     let again = session.tick(true);
-    assert!(again.effects.contains(&Effect::RunCommand { name: "workflow", arguments: ":wait" }));
+    assert!(again.effects.contains(&Effect::RunCommand { name: "workflow", arguments: IS_OVER }));
     let _ = session.on(Event::Input { from_user: true });
-    let output = session.command("workflow", ":wait");
-    assert!(!has_prompted(&output), "the user was faster");
+    assert_eq!(session.command("workflow", IS_OVER), Output::default(), "the user was faster");
+}
+
+#[test]
+fn a_command_of_the_user_is_not_that_of_the_wait() {
+    let mut session = at_work("onQuota: wait");
+    let _ = session.fails(LIMIT);
+    assert_eq!(session.command("workflow", IS_OVER), Output::default(), "too early");
+    assert_eq!(session.limit(), Some((Some(2 * HOUR), Some(2 * HOUR + 1000))));
+    session.now += 2 * HOUR + 1000;
+    let _ = session.tick(true);
+    let _ = session.command("workflow", ":wait off");
+    assert_eq!(session.run.as_ref().unwrap().goes_on_at(), None, "the user does not want it any more");
+    assert_eq!(session.command("workflow", IS_OVER), Output::default());
+    let _ = session.command("workflow", ":wait");
+    session.now += 1000;
+    let _ = session.tick(true);
+    assert!(!has_prompted(&session.command("workflow", ":wait")), "the user's own command");
 }
 
 #[test]
