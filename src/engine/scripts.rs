@@ -27,3 +27,9 @@ pub(super) fn follow_scripts(run: &mut Run, event: &Event, cx: &Cx) -> Result<()
     }
     Ok(())
 }
+
+/// Reads the workflow files again, unless they are unchanged, before a run that the user was asked about goes on to its
+/// start. Without the session nothing goes on.
+pub(super) fn read_before_start(run: &mut Run, cx: &mut Cx) {
+    cx.gone |= run.read_files(|definitions| definitions.refresh(cx.host)).is_err();
+}

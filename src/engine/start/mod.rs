@@ -27,6 +27,7 @@ use super::effect::{Effect, Level, Reply};
 use super::event::Answer;
 use super::long_task;
 use super::run_dir::with_run_dir;
+use super::scripts::read_before_start;
 use super::state::{Engine, Waiter};
 use arguments::Arguments;
 pub(super) use inputs::ask_all;
@@ -84,6 +85,7 @@ impl Engine {
 
     /// Goes on with a start after an answer.
     pub(super) fn start_answered(&mut self, asked: StartAsked, answer: Answer, cx: &mut Cx) -> Reply {
+        read_before_start(&mut self.run, cx);
         let next = questions::answered(asked, answer, &self.run, &mut self.session, cx);
         self.follow_start(next, cx)
     }

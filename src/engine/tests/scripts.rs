@@ -138,6 +138,22 @@ fn a_consent_is_to_the_files_as_they_are() {
 }
 
 #[test]
+fn files_that_change_during_the_question_are_asked_for_anew() {
+    let mut session = session("gate: [{ run: one }]\n");
+    let asked = session.command("workflow", "w x");
+    session.files.project.insert("w/scripts/a.sh".into(), "false\n".into());
+    let answer = |session: &mut Session| {
+        let (ticket, answer) = (session.last_ticket, Answer::Selected(1));
+        session.on(Event::Answer { ticket, answer })
+    };
+    let again = Session::whole_question(&answer(&mut session));
+    assert!(again.contains("scripts/: 1 file") && again != Session::whole_question(&asked), "{again}");
+    assert!(!session.engine.has_run());
+    let output = answer(&mut session);
+    assert!(session.engine.has_run(), "{output:?}");
+}
+
+#[test]
 fn a_phase_with_limits_cannot_write_them() {
     let kept = ["/project/.pi/workflows/w/scripts".to_owned(), "/home/workflows/n/scripts".to_owned()];
     for (rules, within) in [
