@@ -59,7 +59,7 @@ impl Engine {
             },
             Then::Start(asked) => self.start_answered(asked, answer, cx),
             Then::Proposal(asked) => {
-                let next = self.proposals.answered(asked, answer, &self.run, &mut self.session, cx);
+                let next = self.proposals.answered(asked, answer, &mut self.run, &mut self.session, cx);
                 self.proposals.reply(next, &mut self.pending, &mut self.agent)
             }
             Then::New(new) => {

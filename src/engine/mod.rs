@@ -164,7 +164,7 @@ impl Engine {
             Event::AgentSettled => {
                 let interrupted = self.agent.is_interrupted();
                 self.agent_settled(cx);
-                let start = self.proposals.take_start(interrupted, &self.run, &mut self.session, cx);
+                let start = self.proposals.take_start(interrupted, &mut self.run, &mut self.session, cx);
                 let reply = start.map_or(Reply::None, |start| self.begin_run(&start, cx));
                 return Ok(self.follow_entries(reply, Waiter::User, cx));
             }

@@ -19,6 +19,7 @@ use super::consent::{dialog, title_of};
 use super::context::Cx;
 use super::effect::{Reply, Request, ToolResult};
 use super::event::Answer;
+use super::scripts::read_before_start;
 use super::start::state::{Next as Before, Start};
 use super::start::{ask_all, questions};
 use super::state::{Agent, Run, Session, Waiter};
@@ -105,11 +106,12 @@ impl Proposals {
         &mut self,
         asked: ProposalAsked,
         answer: Answer,
-        run: &Run,
+        run: &mut Run,
         session: &mut Session,
         cx: &mut Cx,
     ) -> Next {
         self.is_asking = false;
+        read_before_start(run, cx);
         let start = match &asked {
             ProposalAsked::Preview(start) => Some(start),
             ProposalAsked::Start(asked) => asked.start(),
@@ -150,8 +152,15 @@ impl Proposals {
 
     /// Takes the start that the user has allowed, if nothing has changed since the user's answer; otherwise the user is
     /// told why it is not started.
-    pub fn take_start(&mut self, interrupted: bool, run: &Run, session: &mut Session, cx: &mut Cx) -> Option<Start> {
+    pub fn take_start(
+        &mut self,
+        interrupted: bool,
+        run: &mut Run,
+        session: &mut Session,
+        cx: &mut Cx,
+    ) -> Option<Start> {
         let start = self.accepted.take()?;
+        read_before_start(run, cx);
         let name = start.command_name.clone();
         let workflow = run.library().by_command_name(&name);
         let seal = workflow.and_then(|workflow| run.library().seal(&workflow.key));
@@ -161,11 +170,19 @@ impl Proposals {
             "another workflow was started meanwhile"
         } else if seal != self.shown_seal {
             "its files have changed since"
-        } else if let Before::Ready(start) = questions::next(start, run, session, cx) {
-            self.answer(&name, "started", cx);
-            return Some(start);
         } else {
-            "there is another question about it"
+            match questions::next(start, run, session, cx) {
+                Before::Ready(start) => {
+                    self.answer(&name, "started", cx);
+                    return Some(start);
+                }
+                Before::Refused => {
+                    // The user was told why.
+                    self.answer(&name, "not started", cx);
+                    return None;
+                }
+                Before::Ask(..) | Before::Declined => "there is another question about it",
+            }
         };
         not_started(&name, why, cx);
         None

@@ -83,7 +83,7 @@ impl Proposals {
         (self.declined, self.refused, self.is_asking, self.accepted) = (0, 0, false, None);
         self.is_of_branch = run.state().is_some_and(|state| state.progress().branch.is_some());
         self.are_unwanted = false;
-        if self.is_of_branch || self.offer(run).is_none() {
+        if self.is_of_branch {
             return Ok(());
         }
         let newest = cx.host.entry(PROPOSAL_TYPE, 0)?;

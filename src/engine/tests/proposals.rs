@@ -228,6 +228,27 @@ fn never_holds_for_the_session() {
     session.files.proposals = vec![json!({ "workflow": "fix", "answer": "never" }).to_string()];
     assert_eq!(begin(&mut session), [Effect::SetStatus(None)], "pi starts again: no tool");
     assert_eq!(session.refused(PROPOSAL), text::NO_PROPOSALS);
+    // At another start no workflow is offered at first.
+    let yaml = session.files.global["fix/workflow.yaml"].clone();
+    session.files.global.insert("fix/workflow.yaml".into(), yaml.replace("whenToUse", "# "));
+    begin(&mut session);
+    session.files.global.insert("fix/workflow.yaml".into(), yaml);
+    let output = session.command("workflow", "");
+    assert!(!output.effects.iter().any(|effect| matches!(effect, Effect::OfferTool(_))), "{output:?}");
+    assert_eq!(session.refused(PROPOSAL), text::NO_PROPOSALS);
+}
+
+#[test]
+fn a_start_that_is_refused_is_told_once() {
+    let mut session = session();
+    let _ = session.propose(PROPOSAL);
+    let _ = session.user_answers(Answer::Selected(1));
+    session.files.tools.retain(|tool| *tool != "workflow_step");
+    *session.files.active_tools.borrow_mut() = Some(vec!["read".into()]);
+    let output = session.settles(Stop::Completed);
+    let notices = output.effects.iter().filter(|effect| matches!(effect, Effect::Notify { .. })).count();
+    assert_eq!((notices, stored(&output)), (1, vec!["not started".to_owned()]), "{output:?}");
+    assert!(!session.engine.has_run());
 }
 
 #[test]
@@ -245,7 +266,7 @@ fn only_a_user_in_a_session_without_a_run_is_asked() {
 #[test]
 fn what_has_changed_since_the_yes_does_not_start() {
     type Change = fn(&mut Session);
-    let changes: [(Change, Stop, &str); 4] = [
+    let changes: [(Change, Stop, &str); 5] = [
         (|_| (), Stop::Aborted, "the agent was interrupted"),
         (
             |session| drop(session.command("workflow", "other x")),
@@ -258,6 +279,11 @@ fn what_has_changed_since_the_yes_does_not_start() {
                 yaml.push_str("budget: { turns: 900 }\n");
                 let _ = session.command("workflow", "");
             },
+            Stop::Completed,
+            "its files have changed since",
+        ),
+        (
+            |session| drop(session.files.global.insert("fix/scripts/a.sh".into(), "true\n".into())),
             Stop::Completed,
             "its files have changed since",
         ),
