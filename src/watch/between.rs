@@ -70,7 +70,7 @@ pub fn paused(reason: &PauseReason, state: &RunState) -> Vec<RunEvent> {
     cause.into_iter().chain([pause]).collect()
 }
 
-/// How an entry was left, and what it handed over.
+/// The end of a visit to an entry, and the values that it handed over.
 struct Left {
     from: Option<String>,
     left: Option<&'static str>,

@@ -106,7 +106,7 @@ events! {
     } may {
         /// The entry that the run has left, as `entry` names it.
         from: String,
-        /// How it was left: `done`, `skipped`, or `unfinished` (a way back, or a budget that is used up).
+        /// The end of its visit: `done`, `skipped`, or `unfinished` (a way back, or a budget that is used up).
         left: &'static str,
         /// The outcome with which it was left.
         outcome: String,
@@ -247,7 +247,7 @@ events! {
     } may {
         /// The entry that the run was in.
         from: String,
-        /// How it was left.
+        /// The end of its visit.
         left: &'static str,
         /// The outcome with which it was left.
         outcome: String,

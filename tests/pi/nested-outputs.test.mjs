@@ -1,4 +1,4 @@
-// What comes out of a nested workflow: of several entries, two deep, of items, of branches, and over a kill.
+// The outputs of a nested workflow: of several entries, two deep, of items, of branches, and over a kill.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -445,8 +445,8 @@ table! {
     pub const SETTINGS_FIELDS: [
         /// `false`: the workflows that come with this package are not there.
         "builtin": Kind::Bool => "true",
-        /// What a run does at a limit of the model, as of a subscription: `pause` until you resume it, or `wait`, so that
-        /// it goes on by itself when the limit ends.
+        /// The behaviour of a run at a limit of the model, as of a subscription: `pause` until you resume it, or `wait`, so
+        /// that it goes on by itself when the limit ends.
         "onQuota": Kind::OneOf(&ON_QUOTA) => "pause",
         /// The longest time of all such waits together until you act again, at most 7 days.
         "maxWait": Kind::Duration("6h") => "6h",

@@ -368,7 +368,7 @@ fn what_items_gave_is_a_list_for_a_nested_workflow_and_another_group() {
     assert_eq!(seen, ["1/5 found 1", "2/5 more", "3/5 found 2", "4/5 more", "5/5 z"]);
 }
 
-/// What comes out of a nested workflow: in texts, conditions, groups and commands, from each of its entries and items.
+/// The outputs of a nested workflow: in texts, conditions, groups and commands, from each of its entries and items.
 #[test]
 fn the_outputs_of_a_nested_workflow_are_those_of_its_entry() {
     let workflow = format!(
