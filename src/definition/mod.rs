@@ -28,7 +28,7 @@ mod tests;
 pub use diagnostic::{Diagnostic, Excerpt, Place, Problem, Severity, columns, on_one_line};
 pub use model::WorkflowOutput;
 pub use model::path_variables::resolve as resolve_path;
-pub use model::written_paths::WrittenPath;
+pub(crate) use model::written_paths::{relative, stem};
 pub use model::{
     Aliases, Answer, AnswerText, AutoContinue, BUILTIN_ROOT, BoundValue, Bounds, Budget, BudgetBounds, Check,
     CheckKind, Command, Condition, ContextInjection, ContextMode, DEFAULT_MAX_LOOPS, Decide, DirEntry, Each, Entry,

@@ -1,10 +1,10 @@
 //! The paths that the branches of a parallel group can write, with the values of their items.
 
 use crate::definition::{
-    EntryKind, Library, PathVariable, Workflow, WrittenPath, on_one_line, path_variables, resolve_path, short,
+    EntryKind, Library, PathVariable, Workflow, on_one_line, path_variables, relative, resolve_path, short, stem,
     unescaped,
 };
-use crate::sorted::Set;
+use crate::sorted::{Map, Set};
 
 use super::state::RunState;
 
@@ -18,29 +18,36 @@ impl RunState {
         let group = self.parallel_group(library).filter(|group| group.each.is_some())?;
         let mut paths = Set::new();
         add_paths(group, library, &mut paths);
-        let depends = |path: &&str| path_variables(path).iter().any(PathVariable::is_of_item);
-        if !paths.iter().any(depends) {
+        let mut variables = Set::new();
+        for variable in paths.iter().flat_map(|path| path_variables(path)) {
+            variables.insert(variable);
+        }
+        if !variables.iter().any(PathVariable::is_of_item) {
             return None;
         }
         let shown = |path: &str| format!("`{}`", on_one_line(&short(&unescaped(path), MAX_SHOWN)));
-        let mut before: Vec<(String, String, WrittenPath)> = Vec::new();
-        for (item, branch) in self.branches(library).into_iter().enumerate() {
+        let branches = self.branches(library);
+        // The stems of the paths of the earlier branches, sorted, each with the name of the branch and the path.
+        let mut before: Vec<(String, (&str, String))> = Vec::new();
+        for (item, branch) in branches.iter().enumerate() {
             let mut inside = self.current_path.clone();
             inside.enter(&group.key, Some(item));
             let (depth, at) = (inside.len(), self.at(inside));
+            let values = variables.iter().map(|of| (of.clone(), at.path_value(of, depth, library)));
+            let values: Map<PathVariable, Option<String>> = values.collect();
             let mut own = Vec::new();
-            for path in &paths {
-                match resolve_path(path, |variable| at.path_value(variable, depth, library)) {
-                    Ok(path) => own.push((branch.name.clone(), shown(&path), WrittenPath::of(&path))),
+            for path in &*paths {
+                match resolve_path(path, |variable| values.get(variable)?.clone()) {
+                    Ok(path) => own.push((stem(&path), (&*branch.name, path))),
                     Err(why) => return Some(format!("{}: {why}, in {}", branch.name, shown(path))),
                 }
             }
-            let all = own.iter().flat_map(|of| before.iter().map(move |other| (other, of)));
-            if let Some((other, of)) = all.into_iter().find(|(other, of)| other.2.may_meet(&of.2)) {
-                let (one, two) = (&other.0, &of.0);
-                return Some(format!("{one} and {two} meet in {} and {}", other.1, of.1));
+            let met = own.iter().find_map(|(stem, of)| Some((relative(stem, &before)?, of)));
+            if let Some(((one, first), (two, second))) = met {
+                return Some(format!("{one} and {two} meet in {} and {}", shown(first), shown(second)));
             }
             before.append(&mut own);
+            before.sort();
         }
         None
     }
@@ -106,6 +113,26 @@ mod tests {
             assert_eq!(why(items, write).as_deref(), Some(reason), "{items} {write}");
         }
         assert!(why("[\u{e4}, \u{f6}]", "['src/{item}/']").is_some(), "in doubt they meet");
+    }
+
+    #[test]
+    fn many_items_with_many_paths_are_compared_at_once() {
+        let items = (1..=64).map(|item| format!("i{item}")).collect::<Vec<_>>().join(", ");
+        for folder in ["src", "gr\u{f6}\u{df}e"] {
+            let path = |path: u32| format!("'{folder}/x{path}/{{item}}/'");
+            let of_phase = |from: u32| (from..from + 100).map(path).collect::<Vec<_>>().join(", ");
+            // A phase has at most 100 paths.
+            let phases: Vec<String> = (0..5).map(|phase| of_phase(phase * 100)).collect();
+            let others =
+                phases.iter().enumerate().map(|(id, paths)| format!("{{ id: p{id}, prompt: x, write: [{paths}] }}"));
+            let write = format!(
+                "['{folder}/{{item}}/'] }}, {}, {{ id: z, prompt: x, write: ['{folder}/z/{{item}}/']",
+                others.collect::<Vec<_>>().join(", ")
+            );
+            let begin = std::time::Instant::now();
+            assert_eq!(why(&format!("[{items}]"), &write), None);
+            assert!(begin.elapsed().as_secs() < 20, "{:?}", begin.elapsed());
+        }
     }
 
     #[test]

@@ -12,36 +12,35 @@ const RUN_DIRS: [&str; 2] = [".pi", "workflow-runs"];
 /// The variable of the number of an item, as paths have it.
 const ITEM_NUMBER: &str = "{itemNumber}";
 
-/// A path of `write` for the comparison with many others: its [`components`].
-pub struct WrittenPath(Option<Vec<String>>);
-
-impl WrittenPath {
-    pub fn of(path: &str) -> Self {
-        Self(components(path))
-    }
-
-    /// Returns true if both may allow the same file. A path may name a folder with everything below.
-    pub fn may_meet(&self, other: &Self) -> bool {
-        let (Some(one), Some(other)) = (&self.0, &other.0) else { return true };
-        // A path that ends here may mean a folder with everything below.
-        one.iter().zip(other).all(|(one, other)| may_be_equal(one, other))
-    }
-}
-
 /// Returns true if two paths or globs of `write` may allow the same file.
 pub(crate) fn may_meet(one: &str, other: &str) -> bool {
-    WrittenPath::of(one).may_meet(&WrittenPath::of(other))
+    let (Some(one), Some(other)) = (components(one), components(other)) else { return true };
+    // A path that ends here may mean a folder with everything below.
+    one.iter().zip(&other).all(|(one, other)| may_be_equal(one, other))
 }
 
 /// Ends each component of a [`stem`]; no path has this character.
-pub(crate) const END_OF_PART: char = '\0';
+const END_OF_PART: char = '\0';
 
-/// Returns the first components of a path, before the first component that may be equal to another name. Two paths can
-/// meet only if one stem is the beginning of the other.
+/// Stands in a [`stem`] for each component with other letters than ASCII: two of them may be the same name.
+const NOT_ASCII: &str = "\u{80}";
+
+/// Returns the first components of a path, before the first component with a variable. Two paths can meet only if one
+/// stem is the beginning of the other; resolved paths meet exactly then.
 pub(crate) fn stem(path: &str) -> String {
     let parts = components(path).unwrap_or_default().into_iter();
-    let plain = parts.take_while(|part| part.is_ascii() && !part.contains('{'));
-    plain.flat_map(|part| [part, END_OF_PART.into()]).collect()
+    // A brace in a value has a backslash before it.
+    let plain = parts.take_while(|part| !part.replace("\\{", "").contains('{'));
+    plain.flat_map(|part| [if part.is_ascii() { part } else { NOT_ASCII.into() }, END_OF_PART.into()]).collect()
+}
+
+/// Returns what stands with one of the `sorted` stems that begins with this stem, or is the beginning of this stem.
+pub(crate) fn relative<'a, T>(stem: &str, sorted: &'a [(String, T)]) -> Option<&'a T> {
+    let at = sorted.partition_point(|other| *other.0 < *stem);
+    let below = sorted.get(at).filter(|other| other.0.starts_with(stem));
+    let equal = |part: &str| sorted.get(sorted.binary_search_by(|of| (*of.0).cmp(part)).ok()?);
+    let mut ends = std::iter::once(0).chain(stem.match_indices(END_OF_PART).map(|(at, _)| at + 1));
+    below.or_else(|| ends.find_map(|end| equal(stem.get(..end)?))).map(|other| &other.1)
 }
 
 /// Returns true if a path of `write` may differ for each item of a group: an item narrows it, or it has the number of the

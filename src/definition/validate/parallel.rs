@@ -8,9 +8,9 @@ use crate::definition::diagnostic::{
     Anchor, Anchored, FieldProblem, ParallelProblem, PathPart, Problem, Written, in_group,
 };
 use crate::definition::model::{
-    COMMAND_TOOLS, CheckKind, Command, ContextMode, Decide, END_OF_PART, Each, Entry, EntryKind, FileEntry, Given,
-    Limits, MAX_NESTING, Need, Parallel, Phase, READING_TOOLS, Results, Sandbox, Target, ToolPolicy, ValueName,
-    ValueType, Workflow, is_carrier, is_group_key, may_be_of_one_item, may_meet, most_items, stem,
+    COMMAND_TOOLS, CheckKind, Command, ContextMode, Decide, Each, Entry, EntryKind, FileEntry, Given, Limits,
+    MAX_NESTING, Need, Parallel, Phase, READING_TOOLS, Results, Sandbox, Target, ToolPolicy, ValueName, ValueType,
+    Workflow, is_carrier, is_group_key, may_be_of_one_item, may_meet, most_items, relative, stem,
 };
 use crate::sorted::Set;
 
@@ -415,19 +415,19 @@ impl<'a> Errors<'a, '_> {
         let writing: Vec<_> = branches.iter().map(Self::writing).collect();
         let fuel = self.known.fuel;
         // The stems of the earlier branches.
-        let mut before: Vec<String> = Vec::new();
+        let mut before: Vec<(String, ())> = Vec::new();
         for (second, of_second) in writing.iter().enumerate() {
             let of_branch = of_second.iter().flat_map(|(_, written)| written).map(|written| match written {
                 Written::Path { path, .. } => stem(path),
                 Written::Everything { .. } | Written::Unconfined { .. } => String::new(),
             });
-            let mut own: Vec<String> = of_branch.collect();
+            let mut own: Vec<(String, ())> = of_branch.map(|stem| (stem, ())).collect();
             own.sort_unstable();
             own.dedup();
             if !fuel.spend(own.len() + before.len()) {
                 return;
             }
-            let may_meet_one = own.iter().any(|stem| has_relative(stem, &before));
+            let may_meet_one = own.iter().any(|(stem, ())| relative(stem, &before).is_some());
             before.append(&mut own);
             before.sort_unstable();
             if !may_meet_one {
@@ -530,14 +530,6 @@ fn written(phase: &Phase, scope: &Workflow) -> Vec<Written> {
 
 /// Steps of the comparison of two paths.
 const STEPS_OF_PAIR: usize = 10;
-
-/// Returns true if one of the `sorted` stems begins with this stem, or is the beginning of this stem.
-fn has_relative(stem: &str, sorted: &[String]) -> bool {
-    let at = sorted.partition_point(|other| &**other < stem);
-    let below = sorted.get(at).is_some_and(|other| other.starts_with(stem));
-    let mut above = std::iter::once(0).chain(stem.match_indices(END_OF_PART).map(|(at, _)| at + 1));
-    below || above.any(|end| stem.get(..end).is_some_and(|part| sorted.binary_search_by(|of| (**of).cmp(part)).is_ok()))
-}
 
 /// Returns true if two phases may write the same file.
 fn do_meet(one: &Written, other: &Written) -> bool {
