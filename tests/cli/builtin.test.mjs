@@ -1,6 +1,6 @@
 // The workflows of the package on the command line.
 import assert from "node:assert/strict";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { LONG, VERSIONS } from "../pi/harness/extent.mjs";
@@ -56,6 +56,7 @@ for (const version of VERSIONS) {
       const listed = await startCommand(["list"]).ended;
       assert.deepEqual(listed.stdout.match(/^\w+/gm), ["fix", "goal", "plan", "review"]);
       assert.match((await startCommand(["check", "--strict"]).ended).stdout, /^0 workflows, no errors\./);
+      mkdirSync(join(sandbox.agent, "workflows"), { recursive: true });
       writeFileSync(join(sandbox.agent, "workflows/settings.yaml"), "builtin: false\n");
       assert.equal((await startCommand(["list"]).ended).stdout, "");
     });
