@@ -102,8 +102,14 @@ pub(crate) fn type_of<'a>(
         }
         _ => return Some(TypeOf::of(&ValueType::TEXT)),
     };
-    let mut outputs = all.iter().filter(|of| of.entry.id() == phase);
-    let (of, output) = outputs.find_map(|of| Some((of, output_of(of.entry, name, get)?)))?;
+    let entries = all.iter().filter(|of| of.entry.id() == phase || of.entry.is_called(phase));
+    let outputs: Vec<_> = entries.filter_map(|of| Some((of, output_of(of.entry, name, get)?))).collect();
+    // Each of the entries can give the value: it is a command only if it is one of each entry.
+    let other = outputs.iter().find(|(_, output)| output.kind != ValueType::Command);
+    let (of, output) = match outputs.first()? {
+        first if first.1.kind == ValueType::Command => other.unwrap_or(first),
+        first => first,
+    };
     let file = workflow.group.as_ref().map_or(&workflow.key, |group| &group.file);
     let around = (1..of.at.len()).filter_map(|depth| of.at.get(..depth)).filter(|group| !at.starts_with(group));
     let items = around.filter_map(|place| most_items(get(&group_key(file, place))?, all, get));
