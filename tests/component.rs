@@ -188,6 +188,7 @@ Use workflow_step with action='status' to check current workflow state.
 Use workflow_step with action='cancel' to abort the current workflow.
 Use workflow_step with action='loop' to restart the current scope from the beginning, where the phase's instructions offer it.",
         "register-flag allow-workflow-commands: Run the commands that gates of the project's and of packages' workflows name, without a question",
+        "register-flag allow-workflow-inputs: Run the commands that /workflow of this command line gives to inputs, without a question",
         "register-text-flag allow-workflow-value: Run this value as a command, such as that of `check` of the workflow goal, without a question",
         "register-text-flag workflow-budget: What a workflow may take beside its own budgets, such as cost=2,time=30m",
         "register-text-flag accept-workflow-rules: Go on with a run whose rules have changed, if they have this seal",

@@ -388,6 +388,7 @@ impl Play {
             same_session: flag(64),
             panel: flag(4),
             allow_commands: flag(8),
+            allow_inputs: flag(8),
             allowed: Vec::new(),
             budget: flag(128).then(|| "turns=3,cost=1".to_owned()),
             project: "/project".into(),

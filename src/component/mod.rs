@@ -14,8 +14,8 @@ use serde_json::Value;
 
 use crate::definition;
 use crate::engine::{
-    ACCEPT_RULES_FLAG, ALLOW_COMMANDS_FLAG, ALLOW_VALUES_FLAG, BUDGET_FLAG, COMMANDS, Command, EVENTS_FLAG, MORE_FLAG,
-    STEP_TOOL, WAIT_FLAG,
+    ACCEPT_RULES_FLAG, ALLOW_COMMANDS_FLAG, ALLOW_INPUTS_FLAG, ALLOW_VALUES_FLAG, BUDGET_FLAG, COMMANDS, Command,
+    EVENTS_FLAG, MORE_FLAG, STEP_TOOL, WAIT_FLAG,
 };
 use crate::engine::{Context, EndedCall, Engine, Event, Facts, Output, Reply, Stop, Ui, Watching, prepared};
 use crate::protocol::{
@@ -103,10 +103,9 @@ impl Guest for Component {
             prompt_guidelines: STEP_TOOL.prompt_guidelines.map(Into::into).into(),
             sequential: true,
         });
-        api::register_flag(&api::Flag {
-            name: ALLOW_COMMANDS_FLAG.name.into(),
-            description: ALLOW_COMMANDS_FLAG.description.into(),
-        });
+        for flag in [ALLOW_COMMANDS_FLAG, ALLOW_INPUTS_FLAG] {
+            api::register_flag(&api::Flag { name: flag.name.into(), description: flag.description.into() });
+        }
         for flag in [ALLOW_VALUES_FLAG, BUDGET_FLAG, ACCEPT_RULES_FLAG, MORE_FLAG, EVENTS_FLAG, WAIT_FLAG] {
             api::register_text_flag(&api::Flag { name: flag.name.into(), description: flag.description.into() });
         }
@@ -264,10 +263,11 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
             let handed = context::handed().and_then(|handed| serde_json::from_str(&handed).ok());
             let mut allowed: Vec<String> = handed.unwrap_or_default();
             let values = known(api::get_text_flag(ALLOW_VALUES_FLAG.name))?.unwrap_or_default();
-            allowed.extend(values.lines().map(definition::Command::shown_value));
+            allowed.extend(values.lines().map(definition::Command::given_value));
             let facts = Facts {
                 project: known(context::cwd())?,
                 allow_commands: known(api::get_flag(ALLOW_COMMANDS_FLAG.name))?,
+                allow_inputs: is_start && known(api::get_flag(ALLOW_INPUTS_FLAG.name))?,
                 allowed,
                 budget: known(api::get_text_flag(BUDGET_FLAG.name))?,
                 accept_rules: at_start(ACCEPT_RULES_FLAG)?,

@@ -26,6 +26,7 @@ pub(crate) mod fixtures;
 mod tests;
 
 pub use diagnostic::{Diagnostic, Excerpt, Place, Problem, Severity, columns, on_one_line};
+pub use model::Agreement;
 pub use model::WorkflowOutput;
 pub use model::path_variables::resolve as resolve_path;
 pub(crate) use model::written_paths::{relative, stem};

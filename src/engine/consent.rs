@@ -1,5 +1,6 @@
 //! The user's consent to commands of workflows that are not the user's own, and the form of the dialogs.
 
+use crate::definition::{Agreement, Command};
 use crate::protocol::STATUS_TYPE;
 use crate::sorted::Set;
 use crate::text;
@@ -23,6 +24,8 @@ pub(super) struct Unallowed {
     identity: Option<String>,
     /// A command is a value of the run: the consent to it holds for the run, as the start's does.
     has_values: bool,
+    /// All of the commands are values of the run.
+    pub only_values: bool,
 }
 
 impl Unallowed {
@@ -62,23 +65,29 @@ impl Session {
     }
 
     /// The commands, of workflows that are not the user's own, that still need the user's consent; `None` if there are
-    /// none. `allowed` are the commands that are allowed for a run already.
+    /// none. `allowed` are the commands that are allowed for a run already. A value of the run needs the consent to
+    /// exactly this value, also where the commands of files are allowed.
     pub fn unallowed<'a>(
         &self,
-        commands: impl Iterator<Item = &'a str>,
+        commands: impl Iterator<Item = Agreement<'a>>,
         allowed: Option<&Set<String>>,
         cx: &mut Cx,
     ) -> Option<Unallowed> {
-        let is_allowed = |command: &&str| {
-            self.allowed_commands.contains(*command) || allowed.is_some_and(|allowed| allowed.contains(*command))
+        let has =
+            |text: &str| self.allowed_commands.contains(text) || allowed.is_some_and(|allowed| allowed.contains(text));
+        let is_allowed = |Agreement { shown, value }: &Agreement| {
+            let is_given = value.map_or(self.allow_commands, |line| has(&Command::given_value(line)));
+            is_given || has(shown)
         };
-        let mut commands: Vec<String> = commands.filter(|command| !is_allowed(command)).map(Into::into).collect();
-        if commands.is_empty() || self.allow_commands {
+        let mut commands: Vec<Agreement> = commands.filter(|command| !is_allowed(command)).collect();
+        if commands.is_empty() {
             return None;
         }
         let identity = cx.host.project_identity();
-        commands.retain(|command| !self.remembers(REMEMBERED, identity.as_deref(), command, cx));
-        (!commands.is_empty()).then_some(Unallowed { commands, identity, has_values: false })
+        commands.retain(|command| !self.remembers(REMEMBERED, identity.as_deref(), command.shown, cx));
+        let only_values = commands.iter().all(|command| command.value.is_some());
+        let commands: Vec<String> = commands.into_iter().map(|command| command.shown.to_owned()).collect();
+        (!commands.is_empty()).then_some(Unallowed { commands, identity, has_values: false, only_values })
     }
 
     fn allow_in_run(&mut self, commands: &[String], run: &Run) {

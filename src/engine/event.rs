@@ -189,6 +189,8 @@ pub struct Facts {
     pub project: String,
     /// The user gave [`ALLOW_COMMANDS_FLAG`](super::ALLOW_COMMANDS_FLAG).
     pub allow_commands: bool,
+    /// The user gave [`ALLOW_INPUTS_FLAG`](super::ALLOW_INPUTS_FLAG).
+    pub allow_inputs: bool,
     /// The commands that the user had allowed in the session of a child's parent when the child started, and the values of
     /// [`ALLOW_VALUES_FLAG`](super::ALLOW_VALUES_FLAG). A consent that is given in the child does not reach the parent.
     pub allowed: Vec<String>,

@@ -61,8 +61,8 @@ use watching::Observed;
 pub use arguments::prepared;
 pub use budget::bound;
 pub use commands::{
-    ACCEPT_RULES_FLAG, ALLOW_COMMANDS_FLAG, ALLOW_VALUES_FLAG, BUDGET_FLAG, COMMANDS, Command, Completion, EVENTS_FLAG,
-    MORE_FLAG, WAIT_FLAG,
+    ACCEPT_RULES_FLAG, ALLOW_COMMANDS_FLAG, ALLOW_INPUTS_FLAG, ALLOW_VALUES_FLAG, BUDGET_FLAG, COMMANDS, Command,
+    Completion, EVENTS_FLAG, MORE_FLAG, WAIT_FLAG,
 };
 pub use context::{Context, Ui};
 pub use effect::{

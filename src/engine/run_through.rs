@@ -338,6 +338,8 @@ impl<'a> Play<'a> {
                 // The gate behind a parallel group: the option after “Not yet” is yes.
                 (Work::Branches | Work::Agent, Request::Select { .. }) => Answer::Selected(1),
                 (Work::Branches | Work::Agent, _) => passed(),
+                // A value of the run as the command: the option after “No” is yes.
+                (Work::Run(_), Request::Select { .. }) => Answer::Selected(1),
                 (_, Request::Input { .. }) => Answer::Entered("(the text of the user)".into()),
                 (Work::Ask(_), _) => {
                     let answers = active.question().map_or_else(Vec::new, |question| question.answers);
@@ -649,6 +651,15 @@ phases:
         w.push_str("completionMessage: \"All of it:\\n{evidence}\"\n");
         let script = play(&files, &[], &[]).unwrap();
         assert!(script.ends_with(&format!("\n\nAll of it:\n{lines}")), "{script}");
+    }
+
+    #[test]
+    fn values_of_the_run_are_played_as_commands() {
+        let mut files = files();
+        let workflow = "name: W\ncommandName: w\ninitialMessage: Go\ninputs: {check: {type: command}}\nphases: [{run: input.check, id: given}, a.md]\n";
+        files.global.insert("w/workflow.yaml".into(), workflow.into());
+        let script = play(&files, &[("check", "npm test")], &[]).unwrap();
+        assert!(script.contains("given: ok") && script.contains("**W Complete**"), "{script}");
     }
 
     #[test]

@@ -33,6 +33,7 @@ impl Engine {
         let Facts {
             project,
             allow_commands,
+            allow_inputs,
             allowed,
             budget,
             accept_rules,
@@ -47,6 +48,7 @@ impl Engine {
         } = facts;
         self.session.project = project;
         self.session.allow_commands = allow_commands;
+        self.session.allow_inputs = allow_inputs;
         self.session.allowed_commands.extend(allowed);
         (self.session.accept_rules, self.session.more) = (accept_rules, more);
         self.session.read_bound(budget.as_deref(), cx);

@@ -103,6 +103,9 @@ pub enum PauseReason {
         /// The package that has the commands; `None` for the project.
         #[serde(skip_serializing_if = "Option::is_none")]
         package: Option<String>,
+        /// The commands are values of the run, of whatever workflow.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        value: bool,
     },
     /// An entry without the model has not ended: its command failed, was stopped, or may have been interrupted.
     Step {

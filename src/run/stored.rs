@@ -286,7 +286,10 @@ fn known_reason(reason: &Value) -> Option<PauseReason> {
         "outputs" => PauseReason::Outputs { of: of()?, times: times()? },
         "missingOutput" => PauseReason::MissingOutput { of: of()?, input: text("input")?, output: text("output")? },
         "approval" => PauseReason::Approval { question: text("question")? },
-        "commands" => PauseReason::Commands { package: text("package") },
+        "commands" => {
+            let value = get(reason, "value").and_then(Value::as_bool).unwrap_or_default();
+            PauseReason::Commands { package: text("package"), value }
+        }
         "step" => PauseReason::Step { of: of()?, why: text("why")? },
         "budget" => {
             let measure = Measure::from_name(get(reason, "measure")?.as_str()?)?;

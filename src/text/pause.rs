@@ -66,10 +66,11 @@ impl fmt::Display for PauseReason {
             Self::Approval { question } => {
                 write!(f, "it waits for your answer to “{}”", short_name(question))
             }
-            Self::Commands { package: None } => {
+            Self::Commands { value: true, .. } => f.write_str("it runs a command that you have not allowed"),
+            Self::Commands { package: None, .. } => {
                 f.write_str("it runs commands of this project that you have not allowed")
             }
-            Self::Commands { package: Some(package) } => {
+            Self::Commands { package: Some(package), .. } => {
                 write!(f, "it runs commands of the package “{}” that you have not allowed", short(package))
             }
             Self::Step { of, why } => write!(f, "“{}” has not ended: {}", short(of), cut(&on_one_line(why), MAX_WHY)),
@@ -336,6 +337,7 @@ pub fn unfinished_line(state: &RunState, library: &Library) -> String {
     match pause_reason(state, library) {
         Some(reason) => {
             let flag = match &reason {
+                PauseReason::Commands { value: true, .. } => " (see --allow-workflow-value)".to_owned(),
                 PauseReason::Commands { .. } => " (see --allow-workflow-commands)".to_owned(),
                 reason if reason.can_be_accepted() => Seal::of(state, library)
                     .map(|seal| format!(" (see --accept-workflow-rules={seal})"))

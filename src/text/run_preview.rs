@@ -3,7 +3,8 @@
 use crate::sorted::{Map, Set};
 
 use crate::definition::{
-    BudgetBounds, CheckKind, Command, EntryKind, Gate, Library, Outcome, Phase, Target, ValueName, ValueType, Workflow,
+    Agreement, BudgetBounds, CheckKind, Command, EntryKind, Gate, Library, Outcome, Phase, Target, ValueName,
+    ValueType, Workflow,
 };
 
 use super::budget::budget_note;
@@ -30,8 +31,8 @@ pub struct RunPreview<'a> {
 
 #[derive(Debug)]
 struct PreviewedGate<'a> {
-    /// The commands as the user agrees to them, each with its source, if it needs the user's consent.
-    commands: Vec<(Option<GateSource>, String)>,
+    /// The commands, each with its source, if it needs the user's consent.
+    commands: Vec<(Option<GateSource>, Previewed)>,
     approvals: Vec<&'a str>,
     /// The name of the phase or workflow that has the gate.
     of: &'a str,
@@ -43,10 +44,26 @@ struct PreviewedGate<'a> {
     is_conditional: bool,
 }
 
+/// A command, or the scripts of a workflow.
+#[derive(Debug)]
+enum Previewed {
+    Command(Command),
+    Scripts(String),
+}
+
+impl Previewed {
+    fn agreement(&self) -> Agreement<'_> {
+        match self {
+            Self::Command(command) => command.agreement(),
+            Self::Scripts(scripts) => Agreement::of_files(scripts),
+        }
+    }
+}
+
 impl PreviewedGate<'_> {
     /// Returns the commands that need the user's consent.
-    fn asked(&self) -> impl Iterator<Item = &str> {
-        self.commands.iter().filter(|(source, _)| source.is_some()).map(|(_, command)| &**command)
+    fn asked(&self) -> impl Iterator<Item = Agreement<'_>> {
+        self.commands.iter().filter(|(source, _)| source.is_some()).map(|(_, command)| command.agreement())
     }
 }
 
@@ -78,14 +95,16 @@ impl<'a> RunPreview<'a> {
                 EntryKind::Phase(phase) => {
                     let Phase { name, gate, model, budget, .. } = &**phase;
                     let is_conditional = scope_is_conditional || uncertain.contains(&index);
-                    let previewed = |commands: Vec<(Option<GateSource>, String)>, approvals, is_step| {
+                    let previewed = |commands: Vec<(Option<GateSource>, Previewed)>, approvals, is_step| {
                         let source = commands.iter().find_map(|(source, _)| source.clone());
                         PreviewedGate { commands, approvals, of: name, is_step, source, is_conditional }
                     };
                     let shown = |command| self.shown(command, scope);
-                    let with_scripts = |mut run: Vec<(Option<GateSource>, String)>| {
+                    let with_scripts = |mut run: Vec<(Option<GateSource>, Previewed)>| {
                         let scripts = scope.shown_scripts().filter(|_| !run.is_empty());
-                        run.extend(scripts.map(|scripts| (GateSource::of(scope), scripts.to_owned())));
+                        run.extend(
+                            scripts.map(|scripts| (GateSource::of(scope), Previewed::Scripts(scripts.to_owned()))),
+                        );
                         run
                     };
                     let gate = gate.as_ref();
@@ -112,22 +131,22 @@ impl<'a> RunPreview<'a> {
 
     /// Returns a command of a workflow as the user agrees to it, with its source, if the command needs the user's consent and
     /// its line is known before the start.
-    fn shown(&self, command: &Command, scope: &Workflow) -> (Option<GateSource>, String) {
+    fn shown(&self, command: &Command, scope: &Workflow) -> (Option<GateSource>, Previewed) {
         let is_own = scope.key == self.key || scope.group.as_ref().is_some_and(|group| group.file == self.key);
         let value = |name: &ValueName| match name {
             ValueName::Input(name) if is_own => ValueType::Command.value(self.values.get(&**name)?),
             _ => None,
         };
         let known = command.value().map_or_else(|| command.clone(), |name| command.with_line(value(name)));
-        let shown = if known.line().is_empty() { command.shown() } else { known.shown() };
-        (GateSource::of_command(&known, scope), shown.to_owned())
+        let source = GateSource::of_command(&known, scope);
+        (source, Previewed::Command(if known.line().is_empty() { command.clone() } else { known }))
     }
 
     /// Returns the commands that need the user's consent, each once.
-    pub fn commands(&self) -> Vec<&str> {
+    pub fn commands(&self) -> Vec<Agreement<'_>> {
         let mut seen = Set::new();
         let commands = self.gates.iter().flat_map(PreviewedGate::asked);
-        commands.filter(|command| seen.insert(*command)).collect()
+        commands.filter(|command| seen.insert((command.shown, command.value))).collect()
     }
 
     /// Returns the question about the start, with the commands `asked` of [`RunPreview::commands`], each shown in full.
@@ -140,7 +159,7 @@ impl<'a> RunPreview<'a> {
         for gate in &self.gates {
             let PreviewedGate { of, is_step, is_conditional, .. } = gate;
             let Some(source) = &gate.source else { continue };
-            let new: Vec<&str> = gate.asked().filter(|command| left.remove(command)).collect();
+            let new: Vec<&str> = gate.asked().map(|of| of.shown).filter(|command| left.remove(command)).collect();
             if new.is_empty() {
                 continue;
             }
@@ -177,7 +196,7 @@ impl<'a> RunPreview<'a> {
                 let kind = if *is_step { "Step" } else { "Gate" };
                 let certainty = if *is_conditional { " (may be passed over)" } else { "" };
                 lines.push(format!("{kind} {}{certainty} runs:", quoted(of, WIDTH)));
-                lines.extend(commands.iter().flat_map(|(_, command)| framed(command)));
+                lines.extend(commands.iter().flat_map(|(_, command)| framed(command.agreement().shown)));
             }
         }
         lines

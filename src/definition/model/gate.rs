@@ -4,6 +4,7 @@ use regex_lite::{Regex, RegexBuilder};
 use std::cell::OnceCell;
 use std::fmt;
 
+use super::blank::trim;
 use super::bound_values::BoundValue;
 use super::program_variables::meant_by_program;
 use super::values::ValueName;
@@ -99,9 +100,9 @@ impl Command {
         Self::of(line, value, env)
     }
 
-    /// Returns [`Command::shown`] of a command that is this value of a run.
-    pub fn shown_value(line: &str) -> String {
-        Self::of(line.to_owned(), Some(ValueName::Task), Vec::new()).shown
+    /// Returns the text by which the user allows this line as a value of a run, whatever variables the command has.
+    pub fn given_value(line: &str) -> String {
+        format!("{}\n# a value that the user gave", trim(line))
     }
 
     /// Returns the command with this value of the run as its line.
@@ -134,6 +135,26 @@ impl Command {
     /// of variables because they differ in each run.
     pub fn shown(&self) -> &str {
         &self.shown
+    }
+
+    pub fn agreement(&self) -> Agreement<'_> {
+        Agreement { shown: &self.shown, value: self.value.as_ref().map(|_| &*self.line) }
+    }
+}
+
+/// The text that the user agrees to before something runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Agreement<'a> {
+    /// See [`Command::shown`].
+    pub shown: &'a str,
+    /// The line of a command that is a value of the run.
+    pub value: Option<&'a str>,
+}
+
+impl<'a> Agreement<'a> {
+    /// The agreement to what stands in files.
+    pub fn of_files(shown: &'a str) -> Self {
+        Self { shown, value: None }
     }
 }
 

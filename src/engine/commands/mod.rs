@@ -56,6 +56,12 @@ pub const ALLOW_VALUES_FLAG: Command = Command {
     description: "Run this value as a command, such as that of `check` of the workflow goal, without a question",
 };
 
+/// The flag that allows the values that a command line gives to inputs of the type `command`.
+pub const ALLOW_INPUTS_FLAG: Command = Command {
+    name: "allow-workflow-inputs",
+    description: "Run the commands that /workflow of this command line gives to inputs, without a question",
+};
+
 /// The flag with a bound for each run beside the budgets of its workflow, such as `cost=2,time=30m`.
 pub const BUDGET_FLAG: Command = Command {
     name: "workflow-budget",

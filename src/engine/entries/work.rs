@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::definition::{Answer as Choice, AnswerText, Step, is_blank, label_of, make_different};
+use crate::definition::{Agreement, Answer as Choice, AnswerText, Step, is_blank, label_of, make_different};
 use crate::engine::consent::{ONCE, dialog, title_of};
 use crate::engine::context::Cx;
 use crate::engine::effect::{Effect, Level, Request};
@@ -59,7 +59,7 @@ impl OpenEntry {
                     return self.run_step(step);
                 }
                 let package = step.source.as_ref().and_then(text::GateSource::package);
-                Next::Pause(PauseReason::Commands { package })
+                Next::Pause(PauseReason::Commands { package, value: asked.only_values })
             }
             (Work::Step(_), EntryAsked::Command) => match answer.ran() {
                 Ok(ran) => self.step_ran(ran, run, cx),
@@ -99,7 +99,8 @@ impl OpenEntry {
 
     /// Begins a step: with the consent to its command, if that is needed.
     fn begin_step(&self, step: &OpenStep, run: &Run, session: &Session, cx: &mut Cx) -> Next {
-        let needed = std::iter::once(step.command.shown()).chain(step.scripts.as_deref());
+        let scripts = step.scripts.as_deref().map(Agreement::of_files);
+        let needed = std::iter::once(step.command.agreement()).chain(scripts);
         let foreign = needed.filter(|_| step.source.is_some());
         let Some(asked) = session.unallowed(foreign, session.allowed_in_run(run), cx) else {
             return self.run_step(step);

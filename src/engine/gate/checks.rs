@@ -82,7 +82,8 @@ impl OpenGate {
                     return self.check(run, session, cx);
                 }
                 let package = self.source_of(&asked.commands).1.package();
-                Next::Close(Outcome::Paused(PauseReason::Commands { package }))
+                let value = asked.only_values;
+                Next::Close(Outcome::Paused(PauseReason::Commands { package, value }))
             }
             GateAsked::Files => match answer.project_state() {
                 Some(files) => {

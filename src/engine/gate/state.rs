@@ -1,6 +1,6 @@
 //! A gate whose checks are being made.
 
-use crate::definition::{BoundValue, Check, CheckKind, Gate, Workflow};
+use crate::definition::{Agreement, BoundValue, Check, CheckKind, Gate, Workflow};
 use crate::run::{Active, CheckPlace, CheckedFiles, Evidence, Outputs, ProjectState, Recheck, RunState};
 use crate::text;
 
@@ -454,16 +454,16 @@ impl OpenGate {
 
     /// The commands to come that need the user's consent, each once: the text that the user must agree
     /// to, the name of the phase with the gate, and the source of the gate.
-    pub fn foreign_commands(&self) -> Vec<(&str, &str, &text::GateSource)> {
-        let mut commands: Vec<(&str, &str, &text::GateSource)> = Vec::new();
+    pub fn foreign_commands(&self) -> Vec<(Agreement<'_>, &str, &text::GateSource)> {
+        let mut commands: Vec<(Agreement, &str, &text::GateSource)> = Vec::new();
         for PlannedCheck { check, gate, source, .. } in self.checks.iter().skip(self.done) {
             if let (CheckKind::Run { command, .. }, Some(gate)) = (&check.kind, self.gates.get(*gate))
                 && let Some(source) = source
             {
-                let needed = std::iter::once(command.shown()).chain(gate.scripts.as_deref());
-                for shown in needed {
-                    if commands.iter().all(|(known, ..)| *known != shown) {
-                        commands.push((shown, &gate.of, source));
+                let scripts = gate.scripts.as_deref().map(Agreement::of_files);
+                for needed in std::iter::once(command.agreement()).chain(scripts) {
+                    if commands.iter().all(|(known, ..)| *known != needed) {
+                        commands.push((needed, &gate.of, source));
                     }
                 }
             }
@@ -474,7 +474,7 @@ impl OpenGate {
     /// The name of the phase whose gate has the first of these foreign commands, and its source.
     pub fn source_of(&self, commands: &[String]) -> (&str, &text::GateSource) {
         let foreign = self.foreign_commands();
-        let first = foreign.into_iter().find(|(command, ..)| commands.iter().any(|of| of == command));
+        let first = foreign.into_iter().find(|(command, ..)| commands.iter().any(|of| of == command.shown));
         first.map_or(("", &text::GateSource::Project), |(_, of, source)| (of, source))
     }
 

@@ -16,7 +16,7 @@ pub(super) mod questions;
 pub(super) mod state;
 mod unpriced;
 
-use crate::definition::{Show, Stale, is_blank, is_space};
+use crate::definition::{Command, Input, Show, Stale, ValueType, is_blank, is_space};
 use crate::run::{Arrival, RunState, begin};
 use crate::text;
 
@@ -71,7 +71,10 @@ impl Engine {
                 return Ok(Reply::None);
             }
         };
-        let start = Start { command_name: name.to_owned(), task, values, ..Start::default() };
+        let given = |input: &Input| values.get(&input.name).map(|value| Command::given_value(value));
+        let commands = workflow.inputs.iter().filter(|input| input.kind == ValueType::Command);
+        let allowed = commands.filter(|_| self.session.allow_inputs).filter_map(given).collect();
+        let start = Start { command_name: name.to_owned(), task, values, allowed, ..Start::default() };
         let next = if !is_blank(&start.task) {
             questions::next(start, &self.run, &mut self.session, cx)
         } else if cx.ui.is_terminal() {

@@ -16,6 +16,8 @@ pub struct Session {
     pub project: String,
     /// The commands of a project's workflows run without a question.
     pub allow_commands: bool,
+    /// The values that the user gives to inputs of the type `command` with `/workflow` run without a question.
+    pub allow_inputs: bool,
     /// The bound of the command line for each run. With an error it leaves nothing to spend.
     pub bound: Budget,
     /// The error in the bound of the command line.

@@ -134,7 +134,7 @@ fn no_to_a_found_value_pauses_and_asks_again() {
     let mut session = session(FOUND);
     let (ticket, _) = consent(found(&mut session, "npm test"));
     let _ = answer(&mut session, ticket, Answer::Cancelled);
-    assert_eq!(pause(&session), "it runs commands of this project that you have not allowed");
+    assert_eq!(pause(&session), "it runs a command that you have not allowed");
     let _ = consent(session.command("workflow", ":resume"));
 }
 
@@ -166,7 +166,7 @@ fn without_a_value_nothing_runs() {
 
 #[test]
 fn the_option_allows_this_value_alone_without_a_question() {
-    let allowed = vec![Command::shown_value("npm test")];
+    let allowed = vec![Command::given_value(" npm test ")];
     for (value, asks) in [("npm test", false), ("npm test ;", true)] {
         let mut session = session(GIVEN);
         let facts = Facts { allowed: allowed.clone(), ..Facts::default() };
@@ -182,5 +182,77 @@ fn the_option_allows_this_value_alone_without_a_question() {
     let output = next(&mut session);
     let Reply::Ask { ticket, request: Request::Select { .. } } = output.reply else { panic!("{output:?}") };
     let _ = answer(&mut session, ticket, Answer::NoUi);
-    assert_eq!(pause(&session), "it runs commands of this project that you have not allowed");
+    assert_eq!(pause(&session), "it runs a command that you have not allowed");
+}
+
+/// A session of a process with these facts, without a user interface, that has begun to leave the phase of this workflow.
+#[track_caller]
+fn unattended(workflow: &str, facts: Facts, arguments: &str) -> Request {
+    let mut session = session(workflow);
+    session.ui = Ui::None;
+    let _ = session.on(Event::Session { stored: None, in_view: None, facts });
+    let _ = session.command("workflow", arguments);
+    match next(&mut session).reply {
+        Reply::Ask { request, .. } => request,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn the_option_for_commands_of_files_allows_no_value() {
+    let facts = Facts { allow_commands: true, ..Facts::default() };
+    let request = unattended(GIVEN, facts.clone(), "w check=true x");
+    assert!(matches!(request, Request::Select { .. }), "{request:?}");
+    let mut session = session(FOUND);
+    let _ = session.on(Event::Session { stored: None, in_view: None, facts });
+    let _ = consent(found(&mut session, "npm test"));
+    // In a workflow of the project, the question is about the value alone.
+    let project = "inputs: { check: { type: command } }
+phases: [{ prompt: Work, id: work, label: Work, gate: [{ run: make }, { run: input.check }] }]
+";
+    let mut session = Session::new(&[]);
+    session.files.project.insert("w/workflow.yaml".into(), project.into());
+    let facts = Facts { allow_commands: true, ..Facts::default() };
+    let _ = session.on(Event::Session { stored: None, in_view: None, facts });
+    let (_, title) = consent(session.command("workflow", "w check=true x"));
+    assert!(title.ends_with("runs:\n│ true\n│ # a value of the run"), "{title}");
+}
+
+#[test]
+fn the_option_for_inputs_allows_what_is_given_to_inputs_of_this_type_alone() {
+    let workflow = "inputs:
+  check: { type: command, default: make }
+  note: { type: text, optional: true }
+phases:
+  - { run: find it, id: find, outputs: { check: { type: command } } }
+  - { run: input.check, id: given }
+  - { run: output.find.check, id: found }
+";
+    let start = |arguments: &str| {
+        let mut session = session(workflow);
+        let facts = Facts { allow_inputs: true, ..Facts::default() };
+        let _ = session.on(Event::Session { stored: None, in_view: None, facts });
+        let output = session.command("workflow", arguments);
+        (session, output)
+    };
+    let (mut session, output) = start("w check=\" npm test \" note=evil x");
+    let (ticket, _) = command(&output);
+    let output = answer(&mut session, ticket, ran(0, r#"{"check": "evil"}"#));
+    let (ticket, line) = command(&output);
+    assert_eq!(line, "npm test");
+    let (_, title) = consent(answer(&mut session, ticket, ran(0, "")));
+    assert!(title.contains("│ evil\n"), "{title}");
+    // A default is none of the user's values.
+    let (_, title) = consent(start("w note=make x").1);
+    assert!(title.contains("│ make\n"), "{title}");
+}
+
+#[test]
+fn a_value_is_allowed_whatever_variables_its_command_has() {
+    let workflow = GIVEN.replace("run: input.check", "run: input.check, env: { OUT: runDir }");
+    let facts = Facts { allowed: vec![Command::given_value("npm test ")], ..Facts::default() };
+    let request = unattended(&workflow, facts.clone(), "w check=\"npm test\" x");
+    assert!(matches!(request, Request::Exec { .. }), "{request:?}");
+    let request = unattended(&workflow, facts, "w check=\"npm test # OUT\" x");
+    assert!(matches!(request, Request::Select { .. }), "{request:?}");
 }

@@ -60,7 +60,7 @@ fn all_about_the_phase() -> Vec<PauseReason> {
         PauseReason::Gate { label: "npm test".into(), times: 3 },
         PauseReason::Loops { of: "b".into(), outcome: "again".into(), times: 2, scope: None },
         PauseReason::Approval { question: "Well?".into() },
-        PauseReason::Commands { package: None },
+        PauseReason::Commands { package: None, value: false },
         PauseReason::ModelError,
         // No budget applies here.
         PauseReason::Budget { of: "b".into(), measure: Measure::Turns, spent: 3, limit: 3 },
