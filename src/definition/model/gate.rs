@@ -77,7 +77,7 @@ pub struct Command {
     value: Option<ValueName>,
     /// In the order of the file.
     env: Vec<Variable>,
-    /// See [`Command::shown`].
+    /// See [`Command::agreement`].
     shown: String,
 }
 
@@ -133,10 +133,6 @@ impl Command {
     /// Returns the text that the user agrees to, by which the agreement is remembered: the line, and a comment for each
     /// variable with the name of its value and the party that gives the value. The text leaves out the values
     /// of variables because they differ in each run.
-    pub fn shown(&self) -> &str {
-        &self.shown
-    }
-
     pub fn agreement(&self) -> Agreement<'_> {
         Agreement { shown: &self.shown, value: self.value.as_ref().map(|_| &*self.line) }
     }
@@ -145,7 +141,7 @@ impl Command {
 /// The text that the user agrees to before something runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Agreement<'a> {
-    /// See [`Command::shown`].
+    /// See [`Command::agreement`].
     pub shown: &'a str,
     /// The line of a command that is a value of the run.
     pub value: Option<&'a str>,
