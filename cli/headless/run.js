@@ -103,10 +103,9 @@ export async function runWorkflow(words, options) {
       bounds === undefined,
       limits,
     );
-    const args = await argumentsOf(session, bounds ? { ...options, budget: undefined } : options);
-    // The user of the command line gives these values, so one that the workflow takes for a command is allowed.
-    const values = options.continue || bounds ? [] : valuesIn(given.words, options.input).map(([, value]) => value);
-    if (values.length > 0) args.push(`--allow-workflow-value=${values.join("\n")}`);
+    // The user of the command line gives these values, so those of inputs of the type `command` are allowed.
+    const hasValues = !options.continue && !bounds && valuesIn(given.words, options.input).length > 0;
+    const args = await argumentsOf(session, bounds ? { ...options, budget: undefined } : options, hasValues);
     const ended = await headless.run(options.pi, args, prompt);
     isOver = headless.newestRun()?.outcome !== "running";
     const status = tellEnd(ended, headless, session, bounds && headless.agent, options, outputs);
@@ -566,8 +565,13 @@ function promptOfAgent({ task = "", words }, { input = [], continue: goesOn, det
   return task;
 }
 
-/** The arguments of pi. @param {string} session @param {import("../pi-workflows.js").Options} options */
-async function argumentsOf(session, options) {
+/**
+ * The arguments of pi.
+ * @param {string} session
+ * @param {import("../pi-workflows.js").Options} options
+ * @param {boolean} hasValues the command line gives values to inputs
+ */
+async function argumentsOf(session, options, hasValues) {
   const { model, budget, approve, "allow-commands": allowCommands, "accept-rules": acceptRules, more, wait } = options;
   const copy = await loadedByPi(agentDir());
   const extension = copy ? [] : ["-e", packageFolder()];
@@ -587,6 +591,7 @@ async function argumentsOf(session, options) {
     ...(more === undefined ? [] : [`--workflow-budget-more=${more}`]),
     ...(wait === undefined ? [] : [`--workflow-wait=${wait}`]),
     // pi takes a word behind such a flag for its value.
+    ...(hasValues && hasEvents ? ["--allow-workflow-inputs"] : []),
     ...(allowCommands ? ["--allow-workflow-commands"] : []),
   ];
 }
