@@ -118,11 +118,16 @@ for (const version of VERSIONS) {
       const without = await runPrint({ version, sandbox, prompt: "/workflow goal Make it so" });
       assert.equal(without.code, 1);
       assert.match(without.stderr, /Start again with check="COMMAND"/);
+      const unknown = await runPrint({ version, sandbox, prompt: '/workflow goal check="nmp test" Make it so' });
+      assert.match(unknown.stderr, /There is no command "nmp" here/);
       assert.equal(played.requests.length, 0);
       const prompt = '/workflow goal check="touch ran" Make it so';
       const refused = await runPrint({ version, sandbox, prompt });
       assert.equal(refused.code, 1, refused.stderr);
-      assert.match(refused.stderr, /paused in .*: it runs commands of this project that you have not allowed/);
+      assert.match(
+        refused.stderr,
+        /paused in .*: it runs a command that you have not allowed \(see --allow-workflow-value\)/,
+      );
       assert.equal(existsSync(join(sandbox.project, "ran")), false);
       const args = ["--allow-workflow-value=touch ran"];
       const done = await runPrint({ version, sandbox, prompt, args });
@@ -159,6 +164,8 @@ for (const version of VERSIONS) {
         assert.match(stopped.stdout + stopped.stderr, /** @type {RegExp} */ (why));
       }
       assert.equal(played.requests.length, 0);
+      writeFileSync(join(sandbox.project, "new file.js"), "3\n");
+      git(sandbox, "commit", "-qam", "two");
       const done = await run("HEAD");
       assert.equal(done.code, 0, done.stderr);
       assert.equal(existsSync(join(sandbox.project, "evil")), false);
