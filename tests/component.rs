@@ -310,7 +310,7 @@ fn asked_to_cancel() -> (Pi, u64) {
         Stepped::Asks { ticket, title, message } => {
             assert_eq!(title, "Cancel the workflow?");
             assert_eq!(message, "Fix it\n\nThe agent wants to cancel this workflow. Cancel it?");
-            pi.did(&[]);
+            pi.did(&[r#"set-status workflow:event: {"time":1747234567890,"run":"wf-1747234567890-000000","entry":"two:0","type":"question","state":"asked","about":"cancel"}"#]);
             (pi, ticket)
         }
         stepped => panic!("no question: {stepped:?}"),
@@ -329,7 +329,15 @@ fn the_tool_cancels_when_the_user_agrees() {
         .replace(r#""active":true"#, r#""active":false"#)
         .replace(r#""cancelled":false"#, r#""cancelled":true"#)
         .replace(r#"67890,"passes""#, r#"67890,"endedAt":1747234567890,"unfinished":true,"passes""#);
-    pi.did(&[&format!("append-entry workflow:state {state}"), "clear-status workflow"]);
+    const EVENT: &str =
+        r#"set-status workflow:event: {"time":1747234567890,"run":"wf-1747234567890-000000","entry":"two:0","type":"#;
+    let usage = r#"{"turns":0,"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"cost":0.0,"unpriced":0,"unreported":0,"workMs":0}"#;
+    pi.did(&[
+        &format!(r#"{EVENT}"question","state":"over","about":"cancel"}}"#),
+        &format!("append-entry workflow:state {state}"),
+        &format!(r#"{EVENT}"ended","how":"cancelled","usage":{usage},"from":"two:0","left":"unfinished"}}"#),
+        "clear-status workflow",
+    ]);
 
     let (mut pi, ticket) = asked_to_cancel();
     let Stepped::Says { text, .. } = pi.answer_tool(ticket, Answer::NoUi) else {
@@ -413,7 +421,7 @@ fn asked_to_start_another() -> (Pi, u64) {
         Outcome::Asks { ticket, title, message } => {
             assert_eq!(title, "Workflow already active");
             assert_eq!(message, "Phase: Look\nTask: Fix it\n\nStart a new one?");
-            pi.did(&[]);
+            pi.did(&[r#"set-status workflow:event: {"time":1747234567890,"run":"wf-1747234567890-000000","entry":"two:0","type":"question","state":"asked","about":"start"}"#]);
             (pi, ticket)
         }
         outcome => panic!("no question: {outcome:?}"),
