@@ -128,7 +128,8 @@ fn a_title_is_no_command_line_and_no_question() {
     let titles = |session: &mut Session| -> Vec<String> {
         let all = events(&course(session));
         all.iter()
-            .filter_map(|event| (event["type"] == "entry").then(|| event["title"].as_str().unwrap().into()))
+            .filter(|event| event["type"] == "entry")
+            .map(|event| event["title"].as_str().unwrap().into())
             .collect()
     };
     let mut session = watched(Watching::Names);
