@@ -97,6 +97,26 @@ impl<'a> Fields<'a> {
     }
 
     /// Reports a diagnostic of the node at a path, or of the nearest existing node above it.
+    /// Refuses unknown keys, and a file without a key: what the user means would not hold.
+    pub fn check_own_keys<P: Into<Problem>>(
+        &mut self,
+        known: &'static [&'static str],
+        none: P,
+        unknown: impl Fn(String, Option<&'static str>) -> P,
+    ) {
+        let keys: Vec<String> = match &self.tree.root {
+            Yaml::Map(entries) => entries.iter().map(|(key, _)| key.to_string()).collect(),
+            _ => Vec::new(),
+        };
+        if keys.is_empty() {
+            self.report(&[], none);
+        }
+        for name in keys.into_iter().filter(|name| !known.contains(&&**name)) {
+            let suggestion = nearest(&name, known.iter().copied());
+            self.report(&[PathPart::Name(&name)], unknown(name.clone(), suggestion));
+        }
+    }
+
     pub fn report(&mut self, path: &[PathPart], problem: impl Into<Problem>) {
         let place = self.place(path);
         self.report_at(place, problem.into());

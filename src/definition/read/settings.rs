@@ -5,7 +5,7 @@ use super::fields::Fields;
 use super::yaml::Yaml;
 use crate::definition::diagnostic::{Diagnostic, Mapping, PathPart, SettingsProblem};
 use crate::definition::model::schema::names;
-use crate::definition::model::{ON_QUOTA, SETTINGS_FIELDS, Settings, nearest, wait_ms};
+use crate::definition::model::{ON_QUOTA, SETTINGS_FIELDS, Settings, wait_ms};
 
 const FIELDS: [&str; SETTINGS_FIELDS.len()] = names(&SETTINGS_FIELDS);
 
@@ -13,7 +13,10 @@ const FIELDS: [&str; SETTINGS_FIELDS.len()] = names(&SETTINGS_FIELDS);
 pub(crate) fn read((file, text): (&str, &str), diagnostics: &mut Vec<Diagnostic>) -> Option<Settings> {
     let of = (Mapping::Other, &FIELDS[..]);
     let mut fields = Fields::parse(file, text, 0, of, diagnostics)?;
-    check_keys(&mut fields);
+    fields.check_own_keys(&FIELDS, SettingsProblem::NoSetting, |name, suggestion| SettingsProblem::NotASetting {
+        name,
+        suggestion,
+    });
     fields.check_values(&SETTINGS_FIELDS);
     let without = Settings::default();
     let settings = Settings {
@@ -31,19 +34,4 @@ fn max_wait(fields: &mut Fields) -> Option<u64> {
         fields.report(&[PathPart::Key("maxWait")], SettingsProblem::NotAWait);
     }
     found
-}
-
-/// Refuses unknown keys, and a file without a setting: what the user means would not hold.
-fn check_keys(fields: &mut Fields) {
-    let keys: Vec<String> = match &fields.tree.root {
-        Yaml::Map(entries) => entries.iter().map(|(key, _)| key.to_string()).collect(),
-        _ => Vec::new(),
-    };
-    if keys.is_empty() {
-        fields.report(&[], SettingsProblem::NoSetting);
-    }
-    for name in keys.into_iter().filter(|name| !FIELDS.contains(&&**name)) {
-        let suggestion = nearest(&name, FIELDS.iter().copied());
-        fields.report(&[PathPart::Name(&name)], SettingsProblem::NotASetting { name: name.clone(), suggestion });
-    }
 }

@@ -3,10 +3,9 @@
 use super::fields::Fields;
 use super::own_limits::{self, PathVariables};
 use super::tools;
-use super::yaml::Yaml;
-use crate::definition::diagnostic::{Diagnostic, LimitProblem, Mapping, PathPart};
+use crate::definition::diagnostic::{Diagnostic, LimitProblem, Mapping};
 use crate::definition::model::schema::names;
-use crate::definition::model::{LIMITS_FIELDS, Stale, Surroundings, UserLimits, WorkflowFiles, nearest};
+use crate::definition::model::{LIMITS_FIELDS, Stale, Surroundings, UserLimits, WorkflowFiles};
 
 const FIELDS: [&str; LIMITS_FIELDS.len()] = names(&LIMITS_FIELDS);
 
@@ -20,7 +19,10 @@ pub(crate) fn read(
 ) -> Result<Option<UserLimits>, Stale> {
     let of = (Mapping::Other, &FIELDS[..]);
     let Some(mut fields) = Fields::parse(file, text, 0, of, diagnostics) else { return Ok(None) };
-    check_keys(&mut fields);
+    fields.check_own_keys(&FIELDS, LimitProblem::NoLimit, |name, suggestion| LimitProblem::NotALimit {
+        name,
+        suggestion,
+    });
     fields.check_values(&LIMITS_FIELDS);
     let tools = tools::read(&mut fields);
     tools::check_case(&mut fields, &|| files.tools(), check)?;
@@ -29,19 +31,4 @@ pub(crate) fn read(
         tools::check_names(&mut fields, surroundings);
     }
     Ok((!fields.has_errors).then(|| UserLimits { file: file.to_owned(), tools, limits }))
-}
-
-/// Refuses unknown keys, and a file without a limit: the limit that the user means would not hold.
-fn check_keys(fields: &mut Fields) {
-    let keys: Vec<String> = match &fields.tree.root {
-        Yaml::Map(entries) => entries.iter().map(|(key, _)| key.to_string()).collect(),
-        _ => Vec::new(),
-    };
-    if keys.is_empty() {
-        fields.report(&[], LimitProblem::NoLimit);
-    }
-    for name in keys.into_iter().filter(|name| !FIELDS.contains(&&**name)) {
-        let suggestion = nearest(&name, FIELDS.iter().copied());
-        fields.report(&[PathPart::Name(&name)], LimitProblem::NotALimit { name: name.clone(), suggestion });
-    }
 }
