@@ -180,8 +180,8 @@ const COMMANDS = {
   },
   list: { does: "the workflows that load", options: "dir", run: list },
   run: {
-    form: "NAME [INPUT=VALUE ...] TASK",
-    does: 'runs a workflow in a pi without its terminal interface, to its end. The last word is the task, whole: "run flow scope=src" has the task "scope=src". Before a text of others write --, or it may be an option. With --continue it goes on with a run that has not ended, by a message to its agent if there is one',
+    form: "NAME [INPUT=VALUE ...] [TASK]",
+    does: 'runs a workflow in a pi without its terminal interface, to its end. The last word is the task, whole: "run flow scope=src" has the task "scope=src"; a workflow with a defaultTask needs none. Before a text of others write --, or it may be an option. With --continue it goes on with a run that has not ended, by a message to its agent if there is one',
     takes: "[NAME] [INPUT=VALUE...] [TASK]",
     options:
       "task-file input model budget wait continue session accept-rules more approve allow-commands result summary events events-full detach quiet pi",

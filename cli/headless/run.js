@@ -478,12 +478,11 @@ const MAX_TASK_FILE = 2 ** 20;
  * Separates the task from the words before the task, which are values of inputs.
  * @param {string[]} words the words behind NAME
  * @param {import("../pi-workflows.js").Options} options
- * @returns {Promise<Given & { task: string }>}
+ * @returns {Promise<Given>}
  */
 async function taskIn(words, { "task-file": file }) {
   const task = file === undefined ? words.at(-1) : await readTask(file);
-  if (task === undefined) throw new Failure("pi-workflows run needs a TASK.");
-  if (task.trim() === "") throw new Failure(`The task${file === undefined ? "" : ` in ${quoted(file)}`} is empty.`);
+  if (task?.trim() === "") throw new Failure(`The task${file === undefined ? "" : ` in ${quoted(file)}`} is empty.`);
   return { task, words: file === undefined ? words.slice(0, -1) : words };
 }
 
@@ -535,7 +534,7 @@ async function promptOf(name, { task, words }, { input = [], continue: goesOn, m
   const escaped = (/** @type {string} */ value) => value.replace(/(\\*)"/g, '$1$1\\"').replace(/\\+$/, "$&$&");
   const written = given.map(([name, value]) => `${name}="${escaped(value)}"`);
   // Words behind `--` are no values of inputs.
-  return `/workflow ${[name, ...written, "--", task].join(" ")}`;
+  return `/workflow ${[name, ...written, "--", ...(task === undefined ? [] : [task])].join(" ")}`;
 }
 
 /** The values of inputs. @param {string[]} words the words between NAME and TASK @param {string[]} input */
@@ -555,11 +554,12 @@ function boundsOf(option, text) {
  * @param {Given} words
  * @param {import("../pi-workflows.js").Options} options
  */
-function promptOfAgent({ task = "", words }, { input = [], continue: goesOn, detach: isDetached, wait }) {
+function promptOfAgent({ task, words }, { input = [], continue: goesOn, detach: isDetached, wait }) {
   if (goesOn || isDetached) throw new Failure(`- and --${goesOn ? "continue" : "detach"} exclude each other.`);
   if (words.length > 0) throw new Failure(`${quoted(words[0])} is one word too many. Put the task in quotes.`);
   if (input.length > 0 || wait !== undefined)
     throw new Failure(`- takes no --${wait === undefined ? "input" : "wait"}.`);
+  if (task === undefined) throw new Failure("pi-workflows run - needs a TASK.");
   if (/^\s*[/!]/.test(task))
     throw new Failure(`A task without a workflow cannot begin with ${quoted(task.trim()[0])}.`);
   return task;

@@ -108,6 +108,7 @@ fn library(template: &str) -> Library {
         command_name: "w".into(),
         description: own(),
         when_to_use: own(),
+        default_task: own(),
         initial_message: template.into(),
         show: Show::User,
         loopable: true,

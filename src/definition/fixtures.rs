@@ -255,6 +255,7 @@ pub fn workflow(key: &str, phases: &[&str]) -> Workflow {
         command_name: key.into(),
         description: None,
         when_to_use: None,
+        default_task: None,
         initial_message: "Start {workflowName}: {description}".into(),
         show: Show::User,
         loopable: true,

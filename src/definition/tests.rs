@@ -112,6 +112,7 @@ fn every_field_is_read() {
             name: "W".into(),
             command_name: "w-1_x".into(),
             when_to_use: None,
+            default_task: None,
             initial_message: "Go\n".into(),
             description: Some("D".into()),
             show: Show::User,

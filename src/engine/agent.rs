@@ -27,7 +27,9 @@ impl Engine {
         self.agent.activity.stop(cx);
         self.agent.prompted(from_user);
         if from_user {
-            self.attend(cx);
+            if let Some(ended) = self.quota.attended(&mut self.run, cx.unix_ms) {
+                self.transition(ended, cx);
+            }
             self.agent.ending.end_pause();
             self.proposals.user_spoke();
             self.repetition.forget();

@@ -12,7 +12,7 @@ use super::effect::{Effect, Level, Reply};
 use super::event::Stop;
 use super::hold::held_notice;
 use super::moved::Moved;
-use super::quota::limit::limit_met;
+use super::quota::{self, limit::limit_met};
 use super::state::{Agent, Engine, Origin, Run, Session};
 use super::tools::{keep_step_tool, lacks_step_tool};
 
@@ -106,7 +106,11 @@ impl Engine {
         match self.agent.last_stop {
             Stop::Aborted => self.pause(PauseReason::Aborted, cx),
             Stop::Failed => match limit_met(cx) {
-                Some(limit) => self.pause_at_limit(limit.until, cx),
+                Some(limit) => {
+                    let up_to_now = self.meter.up_to_now(&self.run, &self.agent, cx);
+                    let reason = quota::reason(limit.until, up_to_now, &mut self.run, &self.session, cx);
+                    self.pause(reason, cx);
+                }
                 None => self.pause(PauseReason::ModelError, cx),
             },
             Stop::Completed | Stop::CutOff if Agent::counts_down(&self.run, cx) => match self.decide_and_count(cx) {

@@ -147,8 +147,11 @@ impl Engine {
             Event::Input { from_user } => self.input(from_user, cx)?,
             Event::TerminalInput { interrupts } => {
                 self.agent.interrupt_countdown(&self.run, cx);
-                if interrupts && self.quota.is_waiting() {
-                    self.attend(cx);
+                if interrupts
+                    && self.quota.is_waiting()
+                    && let Some(ended) = self.quota.attended(&mut self.run, cx.unix_ms)
+                {
+                    self.transition(ended, cx);
                     tell_pause(&self.run, cx);
                 }
             }

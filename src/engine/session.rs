@@ -8,6 +8,7 @@ use super::context::Cx;
 use super::effect::{Effect, Level};
 use super::event::Facts;
 use super::long_task;
+use super::quota;
 use super::run_dir::restore_run_dir;
 use super::state::Engine;
 use super::tools::with_tools;
@@ -71,7 +72,7 @@ impl Engine {
             // The options are for the run that the branch is part of.
             (self.session.accept_rules, self.session.more) = (None, None);
         }
-        self.restore_wait(same_session, cx);
+        quota::restore(&mut self.run, &self.session, same_session, cx);
         self.accept_by_option(cx);
         if self.run.held().is_none() {
             restore_run_dir(&mut self.run, cx)?;

@@ -1227,6 +1227,41 @@ fn in_a_terminal_a_start_without_a_task_asks_for_it() {
     assert!(matches!(unknown.effects[..], [Effect::Notify { level: Level::Error, .. }]));
 }
 
+#[test]
+fn a_workflow_with_a_default_task_starts_without_a_task() {
+    let with_task = || {
+        let mut session = Session::new(&[("flat", &["a"])]);
+        let yaml = "name: The flat\ndefaultTask: the whole\ninputs: { of: { type: text, default: HEAD } }\nphases: [a.md]\n";
+        session.files.global.insert("flat/workflow.yaml".into(), yaml.into());
+        session
+    };
+    let task = |session: &Session| session.stored_run().map(|run| run.task_description.clone()).unwrap_or_default();
+    for ui in [Ui::None, Ui::Program, Ui::Terminal] {
+        for (arguments, expected) in
+            [("flat", "the whole"), ("flat of=x", "the whole"), ("flat -- ", "the whole"), ("flat of=x a part", "a part")]
+        {
+            let mut session = with_task();
+            session.ui = ui;
+            let _ = session.command("workflow", arguments);
+            assert_eq!(task(&session), expected, "{ui:?} {arguments}");
+        }
+    }
+    // Whoever chooses the workflow from the list is asked.
+    for (entered, expected) in
+        [(Answer::Entered(" ".into()), "the whole"), (Answer::Entered("a part".into()), "a part"), (Answer::Cancelled, "")]
+    {
+        let mut session = with_task();
+        session.ui = Ui::Terminal;
+        let Reply::Ask { ticket, .. } = session.command("workflow", "").reply else { panic!() };
+        let Reply::Ask { ticket, request } = session.on(Event::Answer { ticket, answer: Answer::Selected(0) }).reply else {
+            panic!()
+        };
+        assert_eq!(request, Request::Input { title: "What is the task for \"The flat\"?\nEmpty: the whole".into() });
+        let _ = session.on(Event::Answer { ticket, answer: entered });
+        assert_eq!(task(&session), expected);
+    }
+}
+
 const WAITS: &str = "⏸ The flat > * a [1/2] (waits for you)";
 
 #[test]

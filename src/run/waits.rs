@@ -18,16 +18,16 @@ impl RunState {
         }
     }
 
-    /// Returns the run, paused at a limit with this end. It goes on by itself if its waits stay within `max_ms`. `now_with`
-    /// is the run with its usage up to now.
-    pub fn at_limit(
+    /// Returns the run with the limit counted, and the reason of its pause at this limit. The run goes on by itself if its
+    /// waits stay within `max_ms`. `now_with` is the run with its usage up to now.
+    pub fn met_limit(
         &self,
         until: Option<u64>,
         utc_offset: i16,
         max_ms: Option<u64>,
         now_with: &Self,
         now: u64,
-    ) -> Self {
+    ) -> (Self, PauseReason) {
         let usage = now_with.usage();
         let worked = usage.output.saturating_add(u64::from(usage.tool_calls));
         let mut new = self.clone();
@@ -38,7 +38,7 @@ impl RunState {
         waits.worked = worked;
         let goes_on_at = max_ms.and_then(|max_ms| waits.end(until, max_ms, now));
         waits.in_row = waits.in_row.saturating_add(u32::from(goes_on_at.is_some()));
-        new.paused(PauseReason::Quota { until, goes_on_at, utc_offset }, now)
+        (new, PauseReason::Quota { until, goes_on_at, utc_offset })
     }
 
     /// Returns the run without its wait, which is counted. The run stays paused.
@@ -70,7 +70,8 @@ impl RunState {
         new.progress.quota.max_ms = Some(max_ms);
         match self.progress.paused {
             Some(Pause { reason: PauseReason::Quota { until, utc_offset, .. }, .. }) => {
-                new.at_limit(until, utc_offset, Some(max_ms), &new, now)
+                let (new, reason) = new.met_limit(until, utc_offset, Some(max_ms), &new, now);
+                new.paused(reason, now)
             }
             _ => new,
         }
@@ -109,7 +110,12 @@ mod tests {
     }
 
     fn met(run: &RunState, until: Option<u64>, now: u64) -> RunState {
-        run.at_limit(until, 0, Some(MAX_WAIT_MS), run, now)
+        at_limit(run, until, Some(MAX_WAIT_MS), now)
+    }
+
+    fn at_limit(run: &RunState, until: Option<u64>, max_ms: Option<u64>, now: u64) -> RunState {
+        let (new, reason) = run.met_limit(until, 0, max_ms, run, now);
+        new.paused(reason, now)
     }
 
     #[test]
@@ -158,15 +164,15 @@ mod tests {
         for until in [u64::MAX, 253_402_300_799_000] {
             assert_eq!(met(&run, Some(until), 0).goes_on_at(), None);
         }
-        assert_eq!(run.at_limit(Some(9), 0, None, &run, 0).goes_on_at(), None, "it was not asked for");
+        assert_eq!(at_limit(&run, Some(9), None, 0).goes_on_at(), None, "it was not asked for");
         for until in [0, 9] {
-            assert_eq!(run.at_limit(Some(until), 0, Some(0), &run, 0).goes_on_at(), None, "the user does not want it");
+            assert_eq!(at_limit(&run, Some(until), Some(0), 0).goes_on_at(), None, "the user does not want it");
         }
     }
 
     #[test]
     fn the_user_chooses_at_a_limit() {
-        let run = run().at_limit(None, 0, None, &run(), 0);
+        let run = at_limit(&run(), None, None, 0);
         let waits = run.waiting_up_to(MAX_WAIT_MS, 100);
         assert_eq!(waits.goes_on_at(), Some(100 + 5 * MINUTE + 1000));
         assert_eq!(waits.waiting_up_to(0, 200).goes_on_at(), None);

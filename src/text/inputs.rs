@@ -119,8 +119,8 @@ pub fn item_question(workflow: &Workflow, input: &Input, number: usize) -> Title
 }
 
 /// Returns the usage of the command for a workflow with this command name and these inputs.
-pub fn start_usage(name: &str, inputs: &[Input]) -> String {
-    let inputs = inputs.iter().map(|input| match input.is_required() {
+pub fn start_usage(name: &str, workflow: Option<&Workflow>) -> String {
+    let inputs = workflow.into_iter().flat_map(|workflow| &workflow.inputs).map(|input| match input.is_required() {
         true => format!("{}=… ", input.name),
         false => format!("[{}=…] ", input.name),
     });

@@ -79,7 +79,11 @@ fn head(workflow: &Workflow, library: &Library) -> String {
         format!("Used by other workflows as `subworkflow: {}`.", workflow.key)
     } else {
         let name = library.start_name(workflow);
-        format!("Started by /workflow {} TASK.", name.as_ref().unwrap_or(&workflow.command_name))
+        let name = name.as_ref().unwrap_or(&workflow.command_name);
+        match &workflow.default_task {
+            Some(task) => format!("Started by /workflow {name} [TASK]; without a task: {task}"),
+            None => format!("Started by /workflow {name} TASK."),
+        }
     });
     let offered = workflow.when_to_use.as_ref();
     lines.extend(offered.map(|when| format!("Offered to the agent, which may propose it: {when}")));

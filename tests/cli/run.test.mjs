@@ -207,7 +207,7 @@ for (const version of VERSIONS) {
           [["hello", "--input", "x=1", "Do it"], /x/],
           [["nothing", "x=1", "Do it"], /nothing/],
           [["hello", "one", "two"], /^"one" is one word too many\. Put the task in quotes/],
-          [["hello"], /^pi-workflows run needs a TASK\.$/],
+          [["-"], /^pi-workflows run - needs a TASK\.$/],
           [["typed", "scope=src", ""], /^The task is empty\.$/],
           [["typed", "--input", '{"scope": "a", "deep": null}', "Do it"], /^--input: "deep" is no text, number, true/],
           [["typed", "--input", "{scope}", "Do it"], /^--input: no JSON object: /],
@@ -227,6 +227,17 @@ for (const version of VERSIONS) {
         assert.match(stderr.trim(), /** @type {RegExp} */ (message));
       }
       assert.equal(model.requests.length, 2);
+    });
+
+    test("a workflow with a default task needs none, and another one says so", LONG, async (t) => {
+      const files = { ...HELLO, ...workflow("all", ["look"], { ...OFF, defaultTask: "the whole" }) };
+      const { run, model } = await withPi(t, version, nextUntilDone, { globalFiles: files });
+      const ended = await run("all");
+      assert.equal(ended.status, 0, ended.stderr);
+      assert.match(model.messagesText(0), /Start The all: the whole/);
+      const refused = await run("hello");
+      assert.equal(refused.status, 2, refused.stderr);
+      assert.match(refused.stderr, /Usage: \/workflow hello \{description\}/);
     });
 
     test("a text of somebody else is the task, whole, and sets nothing", async (t) => {

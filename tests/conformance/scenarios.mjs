@@ -140,6 +140,7 @@ export const scenarios = [
         /(accomplished in the current phase"\})/g,
         `$1,"outcome":{"type":"string","description":"With \\"next\\": the outcome of the current phase, where its instructions list outcomes"},"outputs":{"type":"object","additionalProperties":true,"description":"With \\"next\\": the outputs of the current phase by name, where its instructions list outputs"}`,
       ],
+      [/(to restart the current scope from the beginning)\./g, "$1, where the phase's instructions offer it."],
     ],
   },
   {

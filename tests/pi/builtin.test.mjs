@@ -169,8 +169,20 @@ for (const version of VERSIONS) {
       const done = await run("HEAD");
       assert.equal(done.code, 0, done.stderr);
       assert.equal(existsSync(join(sandbox.project, "evil")), false);
+      // Each reviewer has the change in its prompt, and none has the summary of another.
+      for (const reviewer of ["Errors", "Tests", "Design"]) {
+        const first = played.requests.find((request) => phaseOf(request) === reviewer);
+        const told = JSON.stringify(first?.messages);
+        assert.match(told, /New files that git does not track, to be read:\\nnew file\.js/, reviewer);
+        assert.match(told, /Look above all at this: Is it right\?/);
+        assert.doesNotMatch(told, /Left (Errors|Tests|Design)\./);
+      }
       const list = played.requests.find((request) => phaseOf(request) === "One list");
       assert.match(JSON.stringify(list?.messages), /Errors: .*a\.js:1: wrong/);
+      const withoutTask = await runPrint({ version, sandbox, prompt: "/workflow review" });
+      assert.equal(withoutTask.code, 0, withoutTask.stderr);
+      const last = played.requests.findLast((request) => phaseOf(request) === "Errors");
+      assert.match(JSON.stringify(last?.messages), /Look above all at this: the change as a whole/);
     });
 
     test("plan waits for the approval, and works each task off", LONG, async (t) => {

@@ -63,7 +63,7 @@ impl FieldProblem {
                 let name = field.rsplit('.').next().unwrap_or(field);
                 let help = match &**field {
                     "write" => "`write: []` allows nothing; without `write` everything is allowed",
-                    "id" | "name" | "label" | "commandName" | "prompt" | "whenToUse" => {
+                    "id" | "name" | "label" | "commandName" | "prompt" | "whenToUse" | "defaultTask" => {
                         "write a value, or remove the key"
                     }
                     _ => "write a value, or remove the key: a rule without a value protects nothing",

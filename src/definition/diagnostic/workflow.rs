@@ -23,7 +23,7 @@ pub enum WorkflowProblem {
     SimilarCommandName { names: [String; 2], keys: [String; 2] },
     DuplicateWorkflow { key: String, first: String },
     Replaces { key: String, other: String },
-    NotForUsers,
+    NotForUsers { field: &'static str },
     TooManyOffers,
 }
 
@@ -97,7 +97,7 @@ impl WorkflowProblem {
             Self::Replaces { key, other } => {
                 warning(format!("this workflow replaces the other \"{key}\" ({other})"))
             }
-            Self::NotForUsers => warning("`whenToUse` has no effect: only other workflows start this one")
+            Self::NotForUsers { field } => warning(format!("`{field}` has no effect: only other workflows start this one"))
                 .help("remove it, or `show: workflows`"),
             Self::TooManyOffers => {
                 warning(format!(

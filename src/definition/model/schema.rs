@@ -126,8 +126,8 @@ pub enum Needed {
 }
 
 pub const MAX_PHASES: usize = 1000;
-/// Maximum length of `whenToUse`, in characters.
-pub const MAX_WHEN_TO_USE: usize = 300;
+/// Maximum length of `whenToUse` and of `defaultTask`, in characters.
+pub const MAX_LINE: usize = 300;
 /// Maximum length of a countdown, in seconds.
 pub const MAX_DELAY_SECONDS: u32 = 3600;
 /// Maximum number of entries of `write`, and of `hide`.

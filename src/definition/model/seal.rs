@@ -92,6 +92,7 @@ impl Rules {
             command_name: _,
             description: _,
             when_to_use: _,
+            default_task: _,
             initial_message: _,
             show: _,
             loopable,
@@ -503,6 +504,7 @@ mod tests {
                 names.into_iter().for_each(|name| name.push_str(" 2"));
                 w[0].description.clone_from(&own);
                 w[0].when_to_use.clone_from(&own);
+                w[0].default_task.clone_from(&own);
                 w[0].role_instruction.clone_from(&own);
                 w[0].advance_reminder.clone_from(&own);
                 w[0].block_reason_template.clone_from(&own);

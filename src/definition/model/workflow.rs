@@ -17,7 +17,7 @@ use super::paths::{is_group_key, is_key, last_part};
 use super::results::Results;
 use super::schema::{
     self, BUDGET_FIELDS, CONTEXTS, ENTRY_FIELDS, GATE, INPUT_FIELDS, Kind, MAX_COUNT, MAX_DELAY_SECONDS, MAX_PHASES,
-    MAX_WHEN_TO_USE, MODEL, Needed, OUTPUT_FIELDS, OWN_LIMITS, TESTS_FIELDS, TOOLS_FIELDS, field, fields, required,
+    MAX_LINE, MODEL, Needed, OUTPUT_FIELDS, OWN_LIMITS, TESTS_FIELDS, TOOLS_FIELDS, field, fields, required,
 };
 use super::scripts::Scripts;
 use super::tools::means_tool;
@@ -53,7 +53,9 @@ fields! {
             field("description", Kind::FreeText, "the first paragraph of the first phase that has no `{` in it"),
         /// The work for which the agent may propose the workflow to the user, who decides: with it, the agent has the tool
         /// `workflow_propose` in sessions without a run.
-        when_to_use: Option<String> = field("whenToUse", Kind::Line(MAX_WHEN_TO_USE), "the agent does not propose it"),
+        when_to_use: Option<String> = field("whenToUse", Kind::Line(MAX_LINE), "the agent does not propose it"),
+        /// The task of a start without one, `/workflow NAME`: for work that is the same each time, or that the inputs say.
+        default_task: Option<String> = field("defaultTask", Kind::Line(MAX_LINE), "the user is asked for the task"),
         /// The ways to start the workflow: by the user too, or only by other workflows that nest it.
         show: Show = field("show", Kind::OneOf(&["user", "workflows"]), "user"),
         /// Allows the agent to loop back to the first phase.

@@ -93,6 +93,9 @@ pub(crate) fn read(
     let of = (Mapping::Workflow, &FIELDS[..]);
     let mut fields = Fields::parse(file, text, 0, of, diagnostics)?;
     let workflow = Workflow::read(&mut fields);
+    if let Some(task) = &workflow.default_task {
+        fields.check_no_variables(&[PathPart::Key("defaultTask")], "defaultTask", task);
+    }
     fields.check_rules();
     fields.check_values(Workflow::FIELDS);
     let entries = phases(&mut fields, &[]);

@@ -7,15 +7,19 @@ use crate::definition::model::{ContextMode, Entry, EntryKind, Library, Outcome, 
 /// and variables in texts that have no value.
 pub(crate) fn report(library: &Library, fuel: &Fuel, anchored: &mut Vec<Anchored>) {
     for workflow in library.scopes() {
-        // A reference from a branch to another branch is an error.
-        if workflow.has_branches_beside() {
-            continue;
-        }
         fuel.begin([workflow]);
-        later_results(workflow, fuel, anchored);
-        missing_values(workflow, fuel, anchored);
+        left_out_values(workflow, library, fuel, anchored);
+        // A reference from a branch to another branch is an error.
+        let are_beside = workflow.has_branches_beside();
+        if !are_beside {
+            later_results(workflow, fuel, anchored);
+            later_outputs(workflow, fuel, anchored);
+        }
         if fuel.is_over() {
             anchored.push(Anchored::new(workflow, WorkflowProblem::UncheckedCalls, &[PathPart::Key("phases")]));
+        }
+        if are_beside {
+            continue;
         }
         for entries in workflow.phases.windows(2) {
             let [before, next] = entries else { continue };
@@ -51,41 +55,56 @@ fn later_results(workflow: &Workflow, fuel: &Fuel, anchored: &mut Vec<Anchored>)
     }
 }
 
-/// Reports variables in the texts of phases for summaries and outputs that the `results` of the phase leave out, and
-/// for outputs of entries behind the phase, if no outcome and no budget leads back from there to the phase.
-fn missing_values(workflow: &Workflow, fuel: &Fuel, anchored: &mut Vec<Anchored>) {
+/// Reports variables in the texts of phases for what the `results` of the phase leave out of the summaries, the outputs
+/// and the logs of its file.
+fn left_out_values(workflow: &Workflow, library: &Library, fuel: &Fuel, anchored: &mut Vec<Anchored>) {
+    for phase in workflow.phases.iter().filter_map(Entry::as_phase) {
+        let Results::Of(results) = &phase.results else { continue };
+        if !fuel.spend_on(&phase.instructions) {
+            return;
+        }
+        for name in names_in(&phase.instructions) {
+            let of_text = name.strip_prefix("summary.").or_else(|| name.strip_prefix("log."));
+            let Some(id) = of_text.or_else(|| phase_of_output(name)) else { continue };
+            let entries = library.entries_of_file(workflow);
+            if !fuel.spend(2 * entries.len()) {
+                return;
+            }
+            let Some(named) = entries.iter().find(|of| of.entry.is_called(id)) else { continue };
+            let mut around = entries.iter().filter(|of| named.at.starts_with(&of.at));
+            if !around.any(|of| results.iter().any(|result| of.entry.is_called(result))) {
+                let problem = VariableProblem::LeftOut { name: name.to_owned() };
+                anchored.push(Anchored::of_phase(phase, problem, &[PathPart::Key("results")]));
+            }
+        }
+    }
+}
+
+/// Reports variables in the texts of phases for outputs of entries behind the phase, if no outcome and no budget leads
+/// back from there to the phase.
+fn later_outputs(workflow: &Workflow, fuel: &Fuel, anchored: &mut Vec<Anchored>) {
     for (own, phase) in workflow.phases.iter().enumerate() {
         let Some(phase) = phase.as_phase() else { continue };
         if !fuel.spend_on(&phase.instructions) {
             return;
         }
         for name in names_in(&phase.instructions) {
-            let of_output = name.strip_prefix("output.").and_then(|of| Some(of.rsplit_once('.')?.0));
-            let of_text = name.strip_prefix("summary.").or_else(|| name.strip_prefix("log."));
-            let Some(of) = of_text.or(of_output) else { continue };
+            let Some(of) = phase_of_output(name) else { continue };
             if !fuel.spend(2 * workflow.phases.len()) {
                 return;
             }
-            let Some(first) = workflow.phases.iter().position(|entry| entry.is_called(of)) else {
-                continue;
-            };
-            let is_left_out = match &phase.results {
-                Results::All => false,
-                Results::Of(names) => {
-                    let entry = workflow.phases.get(first);
-                    entry.is_some_and(|entry| !names.iter().any(|name| entry.is_called(name)))
-                }
-            };
-            let name = name.to_owned();
-            if is_left_out {
-                let problem = VariableProblem::LeftOut { name };
-                anchored.push(Anchored::of_phase(phase, problem, &[PathPart::Key("results")]));
-            } else if of_output.is_some() && first > own && !leads_back(workflow, first, own) {
-                let problem = VariableProblem::LaterOutput { name };
+            let first = workflow.phases.iter().position(|entry| entry.is_called(of));
+            if first.is_some_and(|first| first > own && !leads_back(workflow, first, own)) {
+                let problem = VariableProblem::LaterOutput { name: name.to_owned() };
                 anchored.push(Anchored::of_phase(phase, problem, &[PathPart::Key("id")]));
             }
         }
     }
+}
+
+/// Returns the ID of `output.ID.NAME`.
+fn phase_of_output(name: &str) -> Option<&str> {
+    Some(name.strip_prefix("output.")?.rsplit_once('.')?.0)
 }
 
 /// Returns the names in braces in a text, each once, in alphabetical order.

@@ -22,6 +22,7 @@ use super::entries::state::{EntryAsked, OpenReply};
 use super::entries::{Next, show_outcome};
 use super::event::{ChildEnd, ChildReport};
 use super::long_task;
+use super::quota;
 use super::state::{Engine, Run};
 use super::users_messages::{prompt_mark, users_own};
 
@@ -219,7 +220,10 @@ impl Engine {
         }
         match active.state.joined(active.library) {
             Joined::Done(outcome) => Next::Ended(active.state.without_failed_branches(active.library), outcome),
-            Joined::Stuck(_) | Joined::Open if let Some(until) = limit => Next::Limit(until),
+            Joined::Stuck(_) | Joined::Open if let Some(until) = limit => {
+                let up_to_now = self.meter.up_to_now(&self.run, &self.agent, cx);
+                Next::Pause(quota::reason(until, up_to_now, &mut self.run, &self.session, cx))
+            }
             Joined::Stuck(why) => Next::NotEnded(None, why),
             Joined::Open if has_children => Next::NotEnded(None, "its branches were interrupted".to_owned()),
             Joined::Open => Next::NotEnded(None, "agents for branches cannot be started here".to_owned()),

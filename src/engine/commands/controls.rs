@@ -10,6 +10,7 @@ use crate::engine::continuation::tell_pause;
 use crate::engine::effect::{Level, Reply};
 use crate::engine::hold::held_notice;
 use crate::engine::new_workflow;
+use crate::engine::quota;
 use crate::engine::state::{Engine, Run};
 
 /// Defines the controls, and the list of all controls in the order of the completions.
@@ -34,8 +35,6 @@ controls!(
 pub(super) const CHECK: &str = ":check";
 /// The name of the control that lets a run wait for the end of a limit.
 const WAIT: &str = ":wait";
-/// The command of a wait at its end. Only then it does anything.
-pub(in crate::engine) const WAIT_IS_OVER: &str = ":wait :over";
 
 struct Properties {
     /// A command name cannot contain a colon, so the name of a control hides no workflow.
@@ -195,7 +194,21 @@ impl Engine {
                 }
             }
             Control::Resume => return Ok(self.resume_by_user(argument, was_at_rest, cx)),
-            Control::Wait => return Ok(self.wait_by_user(argument, cx)),
+            Control::Wait if self.quota.take_due() => {
+                if let Some(state) = self.run.running().map(|state| state.waited(cx.unix_ms)) {
+                    self.transition(state, cx);
+                }
+                return Ok(self.resume_with("", None, true, cx));
+            }
+            Control::Wait => {
+                if let Some(new) = quota::wait_by_user(argument, &self.run, &self.session, cx) {
+                    let goes_on = new.goes_on_at().is_some();
+                    self.transition(new, cx);
+                    if goes_on {
+                        tell_pause(&self.run, cx);
+                    }
+                }
+            }
             Control::Answer => return Ok(self.answer_by_user(argument, cx)),
             Control::Next => return Ok(self.next_by_user(argument, cx)),
             Control::Back => self.back_by_user(cx),

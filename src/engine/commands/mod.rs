@@ -17,10 +17,10 @@ use crate::protocol::{CANCEL_COMMAND, WORKFLOW_COMMAND};
 
 use super::context::Cx;
 use super::effect::{Effect, Level, Reply};
+use super::quota::state::WAIT_IS_OVER;
 use super::state::Engine;
 
 pub use complete::Completion;
-pub(super) use controls::WAIT_IS_OVER;
 pub(super) use show::show;
 
 /// Registration of a command or a flag.
@@ -109,8 +109,8 @@ impl Engine {
         let was_at_rest = self.agent.activity.is_at_rest();
         if !shows {
             self.agent.activity.stop(cx);
-            if !is_of_wait {
-                self.attend(cx);
+            if !is_of_wait && let Some(ended) = self.quota.attended(&mut self.run, cx.unix_ms) {
+                self.transition(ended, cx);
             }
         }
         let was_held = self.run.held().is_some();

@@ -104,7 +104,6 @@ impl Engine {
                 self.pause_entry(&why, cx);
             }
             Next::Pause(reason) => self.pause(reason, cx),
-            Next::Limit(until) => self.pause_at_limit(until, cx),
             Next::BeginBranches | Next::Left => {}
         }
         self.give_reply(entry.reply, cx)

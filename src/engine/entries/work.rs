@@ -29,8 +29,6 @@ pub enum Next {
     NotEnded(Option<RunState>, String),
     /// The run waits for the user.
     Pause(PauseReason),
-    /// It waits for the end of a limit of the model.
-    Limit(Option<u64>),
     /// The run has no phase any more.
     Left,
 }

@@ -10,13 +10,12 @@ use crate::protocol::WORKFLOW_COMMAND;
 use crate::run::{PauseReason, RunState};
 use crate::text;
 
-use super::commands::{WAIT_FLAG, WAIT_IS_OVER};
+use super::commands::WAIT_FLAG;
 use super::context::Cx;
-use super::continuation::tell_pause;
-use super::effect::{Effect, Level, Reply};
-use super::state::{Engine, Run, Session};
+use super::effect::{Effect, Level};
+use super::state::{Run, Session};
 pub use failure::ModelFailure;
-use state::Quota;
+use state::{Quota, WAIT_IS_OVER};
 
 /// The timer of a wait for the end of a limit.
 pub(super) const TIMER: u64 = 2;
@@ -43,76 +42,50 @@ impl Session {
     }
 }
 
-impl Engine {
-    /// Pauses the run at a limit with this end. It goes on by itself if the user wants it to; a branch leaves that to the
-    /// run that contains it.
-    pub(super) fn pause_at_limit(&mut self, until: Option<u64>, cx: &mut Cx) {
-        let Some(state) = self.run.running().cloned() else { return };
-        let up_to_now = self.meter.up_to_now(&self.run, &self.agent, cx).unwrap_or_else(|| state.clone());
-        let offset = cx.host.utc_offset(until.unwrap_or(cx.unix_ms)).map(Some);
-        let offset = cx.unless_gone(offset).unwrap_or_default();
-        let max_ms = max_ms(&self.run, &self.session);
-        let new = state.at_limit(until, offset, max_ms, &up_to_now, cx.unix_ms);
-        if let Some(reason) = new.progress().paused.as_ref().map(|pause| pause.reason.clone()) {
-            self.pause_as(&new, reason, cx);
-        }
-    }
+/// Returns the reason of the pause at a limit with this end; the run counts the limit. The run goes on by itself if the
+/// user wants it to; a branch leaves that to the run that contains it. `up_to_now`: the run with its usage up to now.
+pub(super) fn reason(
+    until: Option<u64>,
+    up_to_now: Option<RunState>,
+    run: &mut Run,
+    session: &Session,
+    cx: &mut Cx,
+) -> PauseReason {
+    let offset = cx.host.utc_offset(until.unwrap_or(cx.unix_ms)).map(Some);
+    let offset = cx.unless_gone(offset).unwrap_or_default();
+    let max_ms = max_ms(run, session);
+    let mut reason = PauseReason::ModelError;
+    run.change_unstored(|state, _| {
+        let (new, at_limit) = state.met_limit(until, offset, max_ms, up_to_now.as_ref().unwrap_or(&state), cx.unix_ms);
+        reason = at_limit;
+        new
+    });
+    reason
+}
 
-    /// The session begins with a run that may wait: it waits on as far as the user lets it now.
-    pub(super) fn restore_wait(&mut self, same_session: bool, cx: &mut Cx) {
-        if self.session.wait.is_some() && !same_session {
-            // The option is newer than the choice that is stored.
-            self.run.change_unstored(|state, _| state.without_chosen_wait());
-        }
-        let max_ms = max_ms(&self.run, &self.session);
-        self.run.change_unstored(|state, _| state.with_restored_wait(max_ms, cx.unix_ms));
+/// The session begins with a run that may wait: it waits on as far as the user lets it now.
+pub(super) fn restore(run: &mut Run, session: &Session, same_session: bool, cx: &Cx) {
+    if session.wait.is_some() && !same_session {
+        // The option is newer than the choice that is stored.
+        run.change_unstored(|state, _| state.without_chosen_wait());
     }
+    let max_ms = max_ms(run, session);
+    run.change_unstored(|state, _| state.with_restored_wait(max_ms, cx.unix_ms));
+}
 
-    /// The user acts: a wait for the end of a limit ends, and the bounds of such waits begin anew.
-    pub(super) fn attend(&mut self, cx: &mut Cx) {
-        self.quota.is_due = false;
-        let Some(state) = self.run.running() else { return };
-        let new = state.attended(cx.unix_ms);
-        if state.goes_on_at().is_some() {
-            self.transition(new, cx);
-        } else if new != *state {
-            self.run.change_unstored(|_, _| new);
-        }
-    }
-
-    /// Goes on at the end of a wait; or lets the run wait at limits, up to a time that the user names, or not (`off`).
-    pub(super) fn wait_by_user(&mut self, argument: &str, cx: &mut Cx) -> Reply {
-        if std::mem::take(&mut self.quota.is_due) {
-            if let Some(state) = self.run.running().map(|state| state.waited(cx.unix_ms)) {
-                self.transition(state, cx);
-            }
-            return self.resume_with("", None, true, cx);
-        }
-        let max_ms = match trim(argument) {
-            "off" => Ok(0),
-            "" => Ok(self.session.wait.filter(|ms| *ms > 0).unwrap_or(self.run.library().settings().max_wait_ms)),
-            time => max_wait(time),
-        };
-        let max_ms = match max_ms {
-            Ok(max_ms) => max_ms,
-            Err(error) => {
-                cx.fail(Level::Warning, error);
-                return Reply::None;
-            }
-        };
-        let Some(new) = self.run.running().map(|state| state.waiting_up_to(max_ms, cx.unix_ms)) else {
-            return Reply::None;
-        };
-        let is_at_limit = matches!(self.run.pause_reason(), Some(PauseReason::Quota { .. }));
-        let goes_on = new.goes_on_at().is_some();
-        self.transition(new, cx);
-        let notice = text::waits_up_to(max_ms, is_at_limit && !goes_on);
-        cx.notify(Level::Info, notice);
-        if is_at_limit && max_ms > 0 {
-            tell_pause(&self.run, cx);
-        }
-        Reply::None
-    }
+/// Returns the run that waits at limits up to a time that the user names, or not (`off`), and tells the user so.
+pub(super) fn wait_by_user(argument: &str, run: &Run, session: &Session, cx: &mut Cx) -> Option<RunState> {
+    let max_ms = match trim(argument) {
+        "off" => Ok(0),
+        "" => Ok(session.wait.filter(|ms| *ms > 0).unwrap_or(run.library().settings().max_wait_ms)),
+        time => max_wait(time),
+    };
+    let max_ms = max_ms.map_err(|error| cx.fail(Level::Warning, error)).ok()?;
+    let new = run.running()?.waiting_up_to(max_ms, cx.unix_ms);
+    let is_at_limit = matches!(run.pause_reason(), Some(PauseReason::Quota { .. }));
+    let notice = text::waits_up_to(max_ms, is_at_limit && new.goes_on_at().is_none());
+    cx.notify(Level::Info, notice);
+    Some(new)
 }
 
 /// The longest time of all waits of the run since the user acted last; `None` if it does not wait.
@@ -123,6 +96,26 @@ fn max_ms(run: &Run, session: &Session) -> Option<u64> {
 }
 
 impl Quota {
+    /// The user acts: a wait for the end of a limit ends, and the bounds of such waits begin anew. Returns the run whose
+    /// wait ends.
+    pub fn attended(&mut self, run: &mut Run, now: u64) -> Option<RunState> {
+        self.is_due = false;
+        let state = run.running()?;
+        let new = state.attended(now);
+        if state.goes_on_at().is_some() {
+            return Some(new);
+        }
+        if new != *state {
+            run.change_unstored(|_, _| new);
+        }
+        None
+    }
+
+    /// Returns true, once, if the end has come: the run is to go on.
+    pub fn take_due(&mut self) -> bool {
+        std::mem::take(&mut self.is_due)
+    }
+
     /// Begins or ends a wait as the state of the run says.
     pub fn follow(&mut self, run: &Run, cx: &mut Cx) {
         let state = run.running().filter(|_| run.held().is_none() && run.agent_of().waits);

@@ -1,5 +1,7 @@
 //! A wait for the end of a limit. The run stores its end; this is the timer.
 
+/// The command of a wait at its end. Only then it does anything.
+pub const WAIT_IS_OVER: &str = ":wait :over";
 /// The time between two commands to go on, in milliseconds.
 pub const AGAIN_MS: u32 = 30_000;
 /// The status line shows the minutes that are left, and in the last one the seconds.

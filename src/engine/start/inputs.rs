@@ -42,7 +42,11 @@ pub fn ask_workflow(library: &Library, cx: &mut Cx) -> Next {
 pub fn ask_task(start: Start, library: &Library) -> Next {
     let workflow = library.by_command_name(&start.command_name);
     let name = workflow.map_or(&start.command_name, |workflow| &workflow.name);
-    let title = text::Title::new("What is the task for ", &format!("{}?", text::quoted(name, 60)));
+    let mut question = format!("{}?", text::quoted(name, 60));
+    if let Some(task) = workflow.and_then(|workflow| workflow.default_task.as_ref()) {
+        question.push_str(&format!("\nEmpty: {task}"));
+    }
+    let title = text::Title::new("What is the task for ", &question);
     Next::Ask(Request::Input { title }, StartAsked::Task(start))
 }
 

@@ -46,10 +46,10 @@ impl Engine {
         }
         let library = self.run.library();
         let workflow = library.by_command_name(name);
-        if is_blank(task) && !cx.ui.is_terminal() {
-            let inputs = workflow.map_or(&[][..], |workflow| &workflow.inputs);
+        let default_task = workflow.and_then(|workflow| workflow.default_task.as_deref());
+        if is_blank(task) && default_task.is_none() && !cx.ui.is_terminal() {
             let missing = if workflow.is_none() { untrusted(cx) } else { String::new() };
-            cx.fail(Level::Warning, format!("{}{missing}", text::start_usage(name, inputs)));
+            cx.fail(Level::Warning, format!("{}{missing}", text::start_usage(name, workflow)));
             return Ok(Reply::None);
         }
         let Some(workflow) = workflow else {
@@ -64,13 +64,16 @@ impl Engine {
             cx.fail(Level::Error, text);
             return Ok(Reply::None);
         }
-        let Arguments { values, task } = match arguments::read(&workflow.inputs, task) {
+        let Arguments { values, mut task } = match arguments::read(&workflow.inputs, task) {
             Ok(arguments) => arguments,
             Err(error) => {
                 cx.fail(Level::Error, error);
                 return Ok(Reply::None);
             }
         };
+        if is_blank(&task) {
+            task = default_task.unwrap_or_default().to_owned();
+        }
         let given = |input: &Input| values.get(&input.name).map(|value| Command::given_value(value));
         let commands = workflow.inputs.iter().filter(|input| input.kind == ValueType::Command);
         let allowed = commands.filter(|_| self.session.allow_inputs).filter_map(given).collect();
@@ -80,7 +83,7 @@ impl Engine {
         } else if cx.ui.is_terminal() {
             inputs::ask_task(start, library)
         } else {
-            cx.fail(Level::Warning, text::start_usage(name, &workflow.inputs));
+            cx.fail(Level::Warning, text::start_usage(name, Some(workflow)));
             Next::Refused
         };
         Ok(self.follow_start(next, cx))

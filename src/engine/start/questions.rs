@@ -111,7 +111,9 @@ pub fn answered(asked: StartAsked, answer: Answer, run: &Run, session: &mut Sess
             return inputs::ask_task(Start { command_name, ..Start::default() }, run.library());
         }
         StartAsked::Task(start) => {
-            let task = answer.entered().filter(|task| !is_blank(task));
+            let workflow = run.library().by_command_name(&start.command_name);
+            let default = workflow.and_then(|workflow| workflow.default_task.clone());
+            let task = answer.entered().and_then(|task| if is_blank(&task) { default } else { Some(task) });
             task.map_or(Next::Declined, |task| Next::Ready(Start { task, ..start }))
         }
         StartAsked::Another(start) if answer.yes() == Some(true) => Next::Ready(Start { replaces_run: true, ..start }),
