@@ -95,6 +95,7 @@ const OPTIONS = {
     "of run: pi trusts the project, also its workflows, for this run; of compare: the workflows of this project may run, with their commands",
   ),
   "allow-commands": flag("the commands of a project's or a package's workflow run without a question"),
+  "allow-value": texts("COMMAND", "this value of a run may become a command, also with --continue"),
   "accept-rules": text("SEAL", "goes on with rules that have changed, if this is their seal, which the pause names"),
   more: text(
     "AMOUNT",
@@ -184,7 +185,7 @@ const COMMANDS = {
     does: 'runs a workflow in a pi without its terminal interface, to its end. The last word is the task, whole: "run flow scope=src" has the task "scope=src"; a workflow with a defaultTask needs none. Before a text of others write --, or it may be an option. With --continue it goes on with a run that has not ended, by a message to its agent if there is one',
     takes: "[NAME] [INPUT=VALUE...] [TASK]",
     options:
-      "task-file input model budget wait continue session accept-rules more approve allow-commands result summary events events-full detach quiet pi",
+      "task-file input model budget wait continue session accept-rules more approve allow-commands allow-value result summary events events-full detach quiet pi",
     run: async (words, options) => ({ output: "", status: await runWorkflow(words, options) }),
   },
   compare: {

@@ -72,7 +72,9 @@ export class EventFile {
   write(event) {
     if (this.#descriptor === undefined) return;
     try {
-      writeAll(this.#descriptor, `${visible(JSON.stringify(event), true)}\n`);
+      // GitHub's runner takes `##[` anywhere in a line for a command.
+      const line = visible(JSON.stringify(event), true).replaceAll("##[", "##\\u005b");
+      writeAll(this.#descriptor, `${line}\n`);
     } catch (error) {
       this.close();
       this.#tell(`The events cannot be written: ${inWords(error)}`);

@@ -572,7 +572,16 @@ function promptOfAgent({ task, words }, { input = [], continue: goesOn, detach: 
  * @param {boolean} hasValues the command line gives values to inputs
  */
 async function argumentsOf(session, options, hasValues) {
-  const { model, budget, approve, "allow-commands": allowCommands, "accept-rules": acceptRules, more, wait } = options;
+  const {
+    model,
+    budget,
+    approve,
+    "allow-commands": allowCommands,
+    "allow-value": values,
+    "accept-rules": acceptRules,
+    more,
+    wait,
+  } = options;
   const copy = await loadedByPi(agentDir());
   const extension = copy ? [] : ["-e", packageFolder()];
   // pi refuses an option that an older copy does not know.
@@ -590,6 +599,7 @@ async function argumentsOf(session, options, hasValues) {
     ...(acceptRules === undefined ? [] : [`--accept-workflow-rules=${acceptRules}`]),
     ...(more === undefined ? [] : [`--workflow-budget-more=${more}`]),
     ...(wait === undefined ? [] : [`--workflow-wait=${wait}`]),
+    ...(values === undefined ? [] : [`--allow-workflow-value=${values.join("\n")}`]),
     // pi takes a word behind such a flag for its value.
     ...(hasValues && hasEvents ? ["--allow-workflow-inputs"] : []),
     ...(allowCommands ? ["--allow-workflow-commands"] : []),

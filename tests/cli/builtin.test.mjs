@@ -41,6 +41,28 @@ for (const version of VERSIONS) {
       assert.equal(existsSync(join(sandbox.project, "ran")), false);
     });
 
+    test("a value that a step finds is allowed by --allow-value, also with --continue", LONG, async (t) => {
+      const found = {
+        "flow/workflow.yaml": `phases:
+  - { id: find, outputs: { check: { type: command } }, run: 'echo "{\\"check\\": \\"touch ran\\"}"' }
+  - { id: go, run: output.find.check }
+`,
+      };
+      const { run, sandbox } = await withPi(t, version, [], { globalFiles: found });
+      for (const args of [
+        ["flow", "x"],
+        ["--continue", "--allow-value", "touch other"],
+        ["--continue", "--allow-value", "touch ran; true"],
+      ]) {
+        const waits = await run(...args);
+        assert.equal(waits.status, 3, waits.stderr);
+        assert.equal(existsSync(join(sandbox.project, "ran")), false);
+      }
+      const ended = await run("--continue", "--allow-value", "true", "--allow-value", "touch ran");
+      assert.equal(ended.status, 0, ended.stderr);
+      assert.equal(existsSync(join(sandbox.project, "ran")), true);
+    });
+
     test("list, show and run-through find them, unless the settings say no", LONG, async (t) => {
       const { startCommand, sandbox } = await withPi(t, version, [], { builtin: true });
       for (const name of ["goal", "fix", "review", "plan"]) {

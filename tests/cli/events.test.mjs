@@ -89,7 +89,7 @@ for (const version of VERSIONS) {
   suite(`pi ${version}: pi-workflows run --events`, { concurrency: 2 }, () => {
     test("tells the course without texts, and with them by --events-full", async (t) => {
       const { run, sandbox } = await withPi(t, version, [...LOUDLY, ...LOUDLY], { globalFiles: LOUD });
-      const task = ["loud", "zone=SECRET-zone", "SECRET-task"];
+      const task = ["loud", "zone=SECRET-zone", "SECRET-task ##[error]"];
       const plain = await run(...task, "--events", "a.jsonl");
       assert.deepEqual([plain.status, plain.stdout], [0, ""], plain.stderr);
       const text = readFileSync(join(sandbox.project, "a.jsonl"), "utf8");
@@ -112,7 +112,8 @@ for (const version of VERSIONS) {
       assert.match(plain.stderr, /^Plan · 0 turns · [^]*\nlint · 2 turns · [^]*\nLast · 2 turns · [^]*\ndone · /);
       const full = await run(...task, "--events", "-", "--events-full", "--quiet");
       assert.equal(full.status, 0, full.stderr);
-      eventsIn(full.stdout);
+      assert.match(JSON.stringify(eventsIn(full.stdout)), /SECRET-task ##\[error\]/);
+      assert.doesNotMatch(full.stdout, /##\[/, "GitHub's runner takes it for a command");
       for (const part of ["task", "zone", "gate", "output", "summary", "found", "end"])
         assert.match(full.stdout, new RegExp(`SECRET-${part}`));
     });

@@ -104,8 +104,9 @@ const all = (source, element) =>
   );
 
 test("a report has every part, in order", () => {
-  const source = drawn(reportHtml(ordinary()));
-  const text = read(reportHtml(ordinary()));
+  const report = { ...ordinary(), quota: { waits: 2, waitedMs: 3 * 3_600_000 } };
+  const source = drawn(reportHtml(report));
+  const text = read(reportHtml(report));
   assert.deepEqual(all(source, "h1"), ["The clock in the status bar is an hour late after the change to summer time"]);
   assert.deepEqual(all(source, "h2"), [
     "Totals",
@@ -134,6 +135,7 @@ test("a report has every part, in order", () => {
       "\nCost\n$3.66\n+ unknown\n21 turns without a price\n",
       "\nAt work\n1h 13m\n",
       "\nWaiting for the user\n16h 19m\n",
+      "\nWaiting for limits of the model\n3h\n2 waits\n",
       "\nRepeated visits\n2\n12 transitions\n",
     ],
     ...[

@@ -196,6 +196,95 @@ for (const version of VERSIONS) {
       },
     );
 
+    test(
+      "in a command that is a value: it is asked for again, and without a yes it does not run again",
+      LONG,
+      async (t) => {
+        const find = { id: "find", outputs: { check: { type: "command" } }, run: `echo '{"check": "sh value.sh"}'` };
+        const { sandbox } = await stage(t, [next, REST], {
+          globalFiles: files([find, { id: "go", run: "output.find.check" }, "build.md"]),
+          files: { "value.sh": held("two") },
+        });
+        const { begun, go, when } = project(sandbox);
+        const first = await startRpc({ version, sandbox, onDialog: ({ options }) => options[1] });
+        void first.prompt("/workflow hello Add a route").catch(() => {});
+        await when("two", 1);
+        await first.kill();
+        go("two");
+        await when("two", 1, "ended");
+
+        const asked = /** @type {string[]} */ ([]);
+        const onDialog = (/** @type {any} */ { title, options }) => (asked.push(title) > 1 ? options[1] : undefined);
+        const rpc = await startRpc({ version, sandbox, args: ["--continue"], onDialog });
+        await rpc.promptAndSettle("What now?");
+        assert.deepEqual([begun(), asked], [["two"], []]);
+        await rpc.promptAndSettle("/workflow :resume");
+        assert.deepEqual([begun(), asked.length], [["two"], 1]);
+        await rpc.promptAndSettle("/workflow :resume");
+        assert.deepEqual(begun(), ["two", "two"]);
+        assert.deepEqual(
+          [asked.length, asked.every((title) => /sh value\.sh/.test(title))],
+          [2, true],
+          asked.join("\n"),
+        );
+        assert.equal(states(await rpc.entries()).at(-1).active, false);
+        await rpc.close();
+      },
+    );
+
+    test("on a way back whose bound is an input: the visits before count on", LONG, async (t) => {
+      const check = {
+        ...{ id: "check", run: "echo check >> begun; exit 1" },
+        outcomes: { ok: "next", failed: { to: "plan", max: "input.rounds" } },
+      };
+      const inputs = { rounds: { type: "number", min: 1, max: 9, default: 5 } };
+      const { model, sandbox } = await stage(t, [next, { hang: true }, next, next, next, REST], {
+        globalFiles: files(["plan.md", check, "build.md"], { inputs }),
+      });
+      const { begun } = project(sandbox);
+      const first = await startRpc({ version, sandbox });
+      const hung = model.waitForRequests(2);
+      void first.prompt("/workflow hello rounds=2 Add a route").catch(() => {});
+      await hung;
+      await first.kill();
+      assert.deepEqual(begun(), ["check"]);
+
+      const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
+      await rpc.promptAndSettle("Go on.");
+      assert.deepEqual(begun(), ["check", "check", "check"]);
+      assert.equal(states(await rpc.entries()).at(-1).active, false);
+      await rpc.close();
+    });
+
+    test(
+      "at a question with an answer that does not hold: another process does not take it either",
+      LONG,
+      async (t) => {
+        const outcomes = { left: "next", right: { to: "next", when: { "input.deep": true } } };
+        const inputs = { deep: { type: "flag", default: false } };
+        const { sandbox } = await stage(t, [next, REST], {
+          globalFiles: files([{ ask: "Which way?", id: "way", outcomes }, quick("two"), "build.md"], { inputs }),
+        });
+        const { begun } = project(sandbox);
+        const asked = Promise.withResolvers();
+        const first = await startRpc({
+          version,
+          sandbox,
+          onDialog: (request) => (asked.resolve(request), new Promise(() => {})),
+        });
+        void first.prompt("/workflow hello Add a route").catch(() => {});
+        assert.doesNotMatch(JSON.stringify(await asked.promise), /right/i);
+        await first.kill();
+
+        const answer = (/** @type {string} */ name) =>
+          runPrint({ version, sandbox, prompt: `/workflow :answer ${name}`, args: ["--continue"] });
+        assert.equal((await answer("right")).code, 1);
+        assert.deepEqual(begun(), []);
+        assert.equal((await answer("left")).code, 0);
+        assert.deepEqual(begun(), ["two"]);
+      },
+    );
+
     test("a reload in a step stops it, and it runs again with :resume alone", LONG, async (t) => {
       const { sandbox } = await stage(t, [next, REST], {
         globalFiles: files([quick("one"), hold("two"), "build.md"]),

@@ -91,6 +91,7 @@ const fields = record({
   inputs: named(line(200)),
   unpriced: list(line(120)),
   proposed: flag,
+  quota: record(all(amount, "waits", "waitedMs")),
   session: record(all(line(400), "cwd", "file")),
   steps: amount,
   repeatedVisits: number,

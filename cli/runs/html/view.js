@@ -102,7 +102,7 @@ const zone = (ms) =>
     .replace("-", "−");
 
 /** @param {Report} report */
-function totals({ usage, repeatedVisits, steps, proposed, unpriced: models }) {
+function totals({ usage, repeatedVisits, steps, proposed, quota, unpriced: models }) {
   if (usage.unknown)
     return section("totals", "Totals", h("p", "Turns, tokens, cost and times of this run are not recorded."));
   const { turns, toolCalls, reasoning, unreported, unpriced, warmUps, gateAttempts, gateFailures } = usage;
@@ -124,6 +124,7 @@ function totals({ usage, repeatedVisits, steps, proposed, unpriced: models }) {
     [true, "Cost", costs, unpriced > 0 && withoutPrice],
     [true, "At work", duration(usage.workMs)],
     [true, "Waiting for the user", duration(usage.waitMs)],
+    [quota.waits > 0, "Waiting for limits of the model", duration(quota.waitedMs), counted(quota.waits, "wait")],
     [warmUps > 0, "Prompt cache kept", counted(warmUps, "request"), warm],
     [repeatedVisits !== undefined, "Repeated visits", grouped(repeatedVisits ?? 0), counted(steps, "transition")],
     [gateAttempts > 0, "Gate attempts", grouped(gateAttempts), `${grouped(gateFailures)} failed`],

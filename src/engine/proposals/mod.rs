@@ -25,6 +25,9 @@ use super::start::{ask_all, questions};
 use super::state::{Agent, Run, Session, Waiter};
 use state::{ANSWERS, Next, ProposalAsked, Proposals, not_started};
 
+/// The reason why a workflow does not start that is no longer the one that the user was shown.
+const CHANGED: &str = "its files have changed since";
+
 /// The tool's name for users.
 pub const PROPOSE_TOOL_LABEL: &str = "Workflow Propose";
 
@@ -137,6 +140,10 @@ impl Proposals {
                 self.is_asking = true;
                 Next::Ask(request, ProposalAsked::Start(asked))
             }
+            Before::Ready(_) if self.has_changed(&name, run) => {
+                not_started(&name, CHANGED, cx);
+                self.refuse(text::proposal_failed(&name), None)
+            }
             Before::Ready(start) => {
                 self.answer(&name, "start", cx);
                 self.accepted = Some(start);
@@ -148,6 +155,12 @@ impl Proposals {
             }
             Before::Refused => self.refuse(text::proposal_failed(&name), None),
         }
+    }
+
+    /// Returns true if the workflow of this name is no longer the one that the user was shown.
+    fn has_changed(&self, name: &str, run: &Run) -> bool {
+        let workflow = run.library().by_command_name(name);
+        workflow.and_then(|workflow| run.library().seal(&workflow.key)) != self.shown_seal
     }
 
     /// Takes the start that the user has allowed, if nothing has changed since the user's answer; otherwise the user is
@@ -162,14 +175,12 @@ impl Proposals {
         let start = self.accepted.take()?;
         read_before_start(run, cx);
         let name = start.command_name.clone();
-        let workflow = run.library().by_command_name(&name);
-        let seal = workflow.and_then(|workflow| run.library().seal(&workflow.key));
         let why = if interrupted {
             "the agent was interrupted"
         } else if run.running().is_some() {
             "another workflow was started meanwhile"
-        } else if seal != self.shown_seal {
-            "its files have changed since"
+        } else if self.has_changed(&name, run) {
+            CHANGED
         } else {
             match questions::next(start, run, session, cx) {
                 Before::Ready(start) => {

@@ -310,6 +310,19 @@ fn what_has_changed_since_the_yes_does_not_start() {
 }
 
 #[test]
+fn what_has_changed_while_the_user_was_asked_does_not_start() {
+    let mut session = session();
+    let _ = session.propose(PROPOSAL);
+    session.files.global.get_mut("fix/workflow.yaml").unwrap().push_str("budget: { turns: 900 }\n");
+    let output = session.user_answers(Answer::Selected(1));
+    assert_eq!(tool_text(&output), (text::proposal_failed("fix").as_str(), false));
+    let told = text::proposal_not_started("fix", "its files have changed since");
+    assert!(output.effects.contains(&Effect::Notify { level: Level::Warning, text: told }), "{output:?}");
+    let _ = session.settles(Stop::Completed);
+    assert_eq!(session.stored_run(), None);
+}
+
+#[test]
 fn a_start_that_a_killed_process_has_left_is_told_once() {
     let mut session = session();
     session.files.proposals = vec![json!({ "workflow": "fix", "answer": "start" }).to_string()];
