@@ -13,6 +13,7 @@ import { gitFoldersOf, plainText } from "#sandbox";
 
 import { compare } from "./compare/compare.js";
 import { FORMATS } from "./formats.js";
+import { forLog } from "./headless/progress.js";
 import { runWorkflow } from "./headless/run.js";
 import { evalFiles, exampleFiles, newWorkflow, writeNew } from "./new.js";
 import { packageFiles, shortName } from "./new-package.js";
@@ -369,11 +370,11 @@ async function runs(_, options) {
     return cleanRuns(timeOf(options.clean, "clean"));
   }
   const format = formatOf(RUN_FORMATS, options);
-  const { keys: workflows, meant } = await keysOf(options.workflow);
+  const found = await finder(options.workflow, options);
   const isOfAll = options.all === true || options.sessions !== undefined;
   const find = () => {
-    const { runs, problems } = findRuns({ ...sessionsOf(options), workflows });
-    return { output: format(runs, isOfAll, width()), problems: [...problems, ...(runs.length > 0 ? [] : meant)] };
+    const { runs, problems } = found();
+    return { output: format(runs, isOfAll, width()), problems };
   };
   return options.watch ? watch(find) : find();
 }
@@ -414,9 +415,21 @@ function report([run], options) {
 /** @type {Command["run"]} */
 async function stats([workflow], options) {
   const format = formatOf(STATS_FORMATS, options);
-  const { keys: workflows, meant } = await keysOf(workflow);
-  const { runs, problems } = findRuns({ ...sessionsOf(options), workflows });
-  return { output: format(statsOf(runs), width()), problems: [...problems, ...(runs.length > 0 ? [] : meant)] };
+  const { runs, problems } = (await finder(workflow, options))();
+  return { output: format(statsOf(runs), width()), problems };
+}
+
+/**
+ * Returns a function that finds the runs of a workflow, or of all; without a run of it another name may be suggested.
+ * @param {string | undefined} name
+ * @param {Options} options
+ */
+async function finder(name, options) {
+  const { keys: workflows, meant } = await keysOf(name);
+  return () => {
+    const { runs, problems } = findRuns({ ...sessionsOf(options), workflows });
+    return { runs, problems: runs.length > 0 ? problems : [...problems, ...meant] };
+  };
 }
 
 /**
@@ -638,7 +651,7 @@ function shown(text) {
 /** @param {string} words */
 function fail(words) {
   process.exitCode = 2;
-  process.stderr.write(`${shown(words)}\n`);
+  process.stderr.write(`${forLog(shown(words))}\n`);
 }
 
 /** A closed pipe is not an error. @param {any} error */
@@ -652,7 +665,7 @@ process.stderr.on("error", () => {});
 try {
   const { output, status = 0, problems = [] } = await main(process.argv.slice(2));
   process.exitCode = status;
-  for (const problem of problems) process.stderr.write(`${shown(problem.replace(/\s+/g, " "))}\n`);
+  for (const problem of problems) process.stderr.write(`${forLog(shown(problem.replace(/\s+/g, " ")))}\n`);
   if (output !== "") process.stdout.write(shown(output.endsWith("\n") ? output : `${output}\n`));
 } catch (error) {
   fail(inWords(error));

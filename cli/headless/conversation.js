@@ -8,6 +8,8 @@ import { ask, line } from "./questions.js";
 
 /** The time after the agent has come to rest in which a countdown begins, in milliseconds. */
 const COUNTDOWN_BEGINS = 300;
+/** The time between two looks at a run that waits for the end of a limit, in milliseconds. */
+const WAIT_LOOK = 5000;
 /** The key of the countdown's widget. */
 const COUNTDOWN = "workflow-countdown";
 
@@ -77,7 +79,8 @@ export class Conversation {
         const run = this.#newestRun();
         // Several events report the same rest.
         if (this.#isAtWork || this.#hasCountdown || sent !== this.#sent) return;
-        if (run && goesOnByItself(run)) return undefined;
+        // At the end of the wait the run may end or pause without the agent, of which nothing else tells.
+        if (run && goesOnByItself(run)) return void setTimeout(() => this.#atRest(pi), WAIT_LOOK).unref();
         if (!run || run.outcome !== "running" || this.#signal.aborted) return pi.finish();
         const { signal } = (this.#waiting = new AbortController());
         const message = await this.#progress.during(() =>

@@ -18,6 +18,9 @@ const isGitHub = () => process.env.GITHUB_ACTIONS === "true";
  */
 const harmless = (text) => text.replace(/^(?=\s*::)/gm, "│ ").replaceAll("##[", "## [");
 
+/** A text for the log of this process. @param {string} text */
+export const forLog = (text) => (isGitHub() ? harmless(text) : text);
+
 export class Progress {
   #isQuiet;
   #isLive;
@@ -40,7 +43,7 @@ export class Progress {
 
   /** Shows the position of a run after an event. @param {RunEvent} event */
   event({ type, title, usage }) {
-    [this.#usage, this.#at] = usage ? [usage, Date.now()] : [this.#usage, this.#at];
+    if (usage) [this.#usage, this.#at] = [usage, Date.now()];
     const isNew = type === "entry" && title !== this.#title;
     if (isNew) this.#title = String(title);
     if (this.#isLive) return this.tick(false);
@@ -50,6 +53,11 @@ export class Progress {
     this.endGroup();
     this.#hasGroup = true;
     this.#show(`::group::${harmless(line).replaceAll("%", "%25")}`);
+  }
+
+  /** The agent begins to work. */
+  begins() {
+    this.#at = Date.now();
   }
 
   /** Draws the line that changes again. @param {boolean} isAtWork true if the agent has worked since the last event */
@@ -77,8 +85,7 @@ export class Progress {
 
   /** Shows a line that stays, also in quiet mode. @param {string} text */
   always(text) {
-    const plain = plainText(text);
-    this.#show(isGitHub() ? harmless(plain) : plain);
+    this.#show(forLog(plainText(text)));
   }
 
   /** @param {string} line without control characters */

@@ -68,7 +68,9 @@ export async function runWorkflow(words, options) {
     throw new Failure(`--${decision} needs --continue.`);
   if (!words[0] && !options.continue) throw new Failure("pi-workflows run needs a NAME.");
   const limits = options.budget === undefined ? {} : boundsOf("budget", options.budget);
-  if (options.wait !== undefined) boundsOf("wait", `time=${options.wait}`);
+  const { timeMs = 0 } = options.wait === undefined ? {} : boundsOf("wait", `time=${options.wait}`);
+  if (/[,+]/.test(options.wait ?? "") || Number(timeMs) > MAX_WAIT)
+    throw new Failure("--wait takes a time such as 6h or 90m, of at most 7 days.");
   const bounds = words[0] === "-" ? limits : undefined;
   /** @type {Given} */
   const given = options.continue ? { words: words.slice(1) } : await taskIn(words.slice(1), options);
@@ -85,6 +87,7 @@ export async function runWorkflow(words, options) {
   if (before.some(isOpen)) throw new Failure("The session has a run that has not ended: --continue goes on with it.");
   if (options["events-full"] && options.events === undefined) throw new Failure("--events-full needs --events.");
   if (options.events !== undefined && bounds) throw new Failure("- takes no --events.");
+  if (options.detach && options.events === "-") throw new Failure("--detach and --events - exclude each other.");
   if (options.detach) return detach(words, given.task, options, session);
   const progress = new Progress(options.quiet === true);
   const events =
@@ -160,12 +163,21 @@ function decisionFor({ status, seal }, run) {
 }
 
 /** The options that hold for one process only. @param {import("../pi-workflows.js").Options} options */
-function optionsToGoOn({ approve, "allow-commands": allowCommands, model, budget, wait, pi }) {
+function optionsToGoOn({
+  approve,
+  "allow-commands": allowCommands,
+  "allow-value": allowed = [],
+  model,
+  budget,
+  wait,
+  pi,
+}) {
   const flags = [...(approve ? ["--approve"] : []), ...(allowCommands ? ["--allow-commands"] : [])];
+  const allows = allowed.map((value) => `--allow-value=${shellQuoted(value)}`);
   const values = Object.entries({ model, budget, wait, pi }).flatMap(([name, value]) =>
     value === undefined ? [] : [`--${name} ${shellQuoted(value)}`],
   );
-  return [...flags, ...values].map((option) => ` ${option}`).join("");
+  return [...flags, ...allows, ...values].map((option) => ` ${option}`).join("");
 }
 
 /**
@@ -361,7 +373,10 @@ class Headless {
   #onRecord(record) {
     const event = eventOf(record);
     if (event) return this.#onEvent(event);
-    if (record.type === "agent_start") [this.#isAtRest, this.#isAtWork] = [false, true];
+    if (record.type === "agent_start") {
+      [this.#isAtRest, this.#isAtWork] = [false, true];
+      this.progress.begins();
+    }
     if (record.type === "agent_end" || record.type === "agent_settled")
       [this.#isAtRest, this.#isAtWork] = [true, false];
     if (record.type === "turn_end") this.#modelError = String(record.message?.errorMessage ?? "");
@@ -468,6 +483,9 @@ function sessionOf({ session, continue: goesOn }) {
 function runsIn(session) {
   return existsSync(session) ? findRuns({ sessions: session }).runs : [];
 }
+
+/** The maximum of `--wait`, in milliseconds: the component takes no longer time. */
+const MAX_WAIT = 7 * 86_400_000;
 
 /** The maximum size of a file with a task, in bytes: the component takes no longer task. */
 const MAX_TASK_FILE = 2 ** 20;

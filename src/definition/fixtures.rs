@@ -39,9 +39,9 @@ pub struct Files {
     pub newest_entry: std::cell::Cell<Option<u64>>,
     /// The models that pi knows.
     pub models: Option<Vec<KnownModel>>,
-    /// The model in use, and the thinking level.
     /// The message with which the last request to the model failed.
     pub failure: RefCell<Option<String>>,
+    /// The model in use, and the thinking level.
     pub setting: RefCell<Option<ModelSetting>>,
     /// The argument `path` of the current tool call.
     pub call_arguments: BTreeMap<String, String>,

@@ -86,10 +86,12 @@ impl Engine {
         self.tell_hold(cx);
         let begins = !(same_session || at_work || restarted) && self.run.held().is_none();
         let tells = begins && cx.ui.is_terminal() && self.run.agent_of().tells_user;
-        if let Some(active) = self.run.active().filter(|_| tells) {
+        let is_paused = self.run.pause_reason().is_some();
+        // An entry without the model pauses at the end of this event, and that is told then.
+        if let Some(active) = self.run.active().filter(|active| tells && (is_paused || active.phase.is_of_agent())) {
             cx.notify(Level::Info, text::goes_on(&active));
         }
-        if self.run.pause_reason().is_some() {
+        if is_paused {
             self.agent.end_run();
         }
         self.agent.restore_end(&self.run, restarted);

@@ -1231,15 +1231,19 @@ fn in_a_terminal_a_start_without_a_task_asks_for_it() {
 fn a_workflow_with_a_default_task_starts_without_a_task() {
     let with_task = || {
         let mut session = Session::new(&[("flat", &["a"])]);
-        let yaml = "name: The flat\ndefaultTask: the whole\ninputs: { of: { type: text, default: HEAD } }\nphases: [a.md]\n";
+        let yaml =
+            "name: The flat\ndefaultTask: the whole\ninputs: { of: { type: text, default: HEAD } }\nphases: [a.md]\n";
         session.files.global.insert("flat/workflow.yaml".into(), yaml.into());
         session
     };
     let task = |session: &Session| session.stored_run().map(|run| run.task_description.clone()).unwrap_or_default();
     for ui in [Ui::None, Ui::Program, Ui::Terminal] {
-        for (arguments, expected) in
-            [("flat", "the whole"), ("flat of=x", "the whole"), ("flat -- ", "the whole"), ("flat of=x a part", "a part")]
-        {
+        for (arguments, expected) in [
+            ("flat", "the whole"),
+            ("flat of=x", "the whole"),
+            ("flat -- ", "the whole"),
+            ("flat of=x a part", "a part"),
+        ] {
             let mut session = with_task();
             session.ui = ui;
             let _ = session.command("workflow", arguments);
@@ -1247,13 +1251,16 @@ fn a_workflow_with_a_default_task_starts_without_a_task() {
         }
     }
     // Whoever chooses the workflow from the list is asked.
-    for (entered, expected) in
-        [(Answer::Entered(" ".into()), "the whole"), (Answer::Entered("a part".into()), "a part"), (Answer::Cancelled, "")]
-    {
+    for (entered, expected) in [
+        (Answer::Entered(" ".into()), "the whole"),
+        (Answer::Entered("a part".into()), "a part"),
+        (Answer::Cancelled, ""),
+    ] {
         let mut session = with_task();
         session.ui = Ui::Terminal;
         let Reply::Ask { ticket, .. } = session.command("workflow", "").reply else { panic!() };
-        let Reply::Ask { ticket, request } = session.on(Event::Answer { ticket, answer: Answer::Selected(0) }).reply else {
+        let Reply::Ask { ticket, request } = session.on(Event::Answer { ticket, answer: Answer::Selected(0) }).reply
+        else {
             panic!()
         };
         assert_eq!(request, Request::Input { title: "What is the task for \"The flat\"?\nEmpty: the whole".into() });

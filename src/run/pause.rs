@@ -21,20 +21,10 @@ impl Pause {
         let reason = match self.reason {
             // The user stopped the agent and moved the run: the run waits because the user wants it to.
             PauseReason::Aborted => PauseReason::User,
-            reason => Some(reason).filter(|reason| reason.about() != About::Phase)?,
+            reason => Some(reason).filter(PauseReason::outlasts_phase)?,
         };
         Some(Self { reason, ..self })
     }
-}
-
-/// The subject of a pause; it decides which action ends the pause.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum About {
-    /// The phase: the pause ends when the run leaves it.
-    Phase,
-    Run,
-    /// The rules of the run: the pause ends when the files give the rules again, or the user accepts the new rules.
-    Rules,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -213,9 +203,23 @@ impl PauseReason {
             || matches!(self, Self::MissingOutput { .. } | Self::Step { .. } | Self::Unknown(_))
     }
 
-    /// Returns true if the rules of a run are the reason.
+    /// Returns true if the rules of a run are the reason: the pause ends when the files give the rules again, or the user
+    /// accepts the new rules.
     pub fn is_of_rules(&self) -> bool {
-        self.about() == About::Rules
+        matches!(
+            self,
+            Self::RulesChanged
+                | Self::RulesUnknown
+                | Self::LaterVersion
+                | Self::Broken(_)
+                | Self::FilesUnreadable { .. }
+                | Self::PhaseGone
+        )
+    }
+
+    /// Returns true if the pause stays when the run leaves its phase.
+    fn outlasts_phase(&self) -> bool {
+        self.is_of_rules() || self.is_of_budget() || matches!(self, Self::User | Self::Unknown(_))
     }
 
     /// Returns true if the agent does not do what its phase asks for, however often it is asked.
@@ -224,40 +228,6 @@ impl PauseReason {
             self,
             Self::Idle { .. } | Self::Repeats { .. } | Self::CutOff { .. } | Self::Limit { .. } | Self::Outputs { .. }
         )
-    }
-
-    fn about(&self) -> About {
-        match self {
-            Self::Cancel
-            | Self::Conversation
-            | Self::Running
-            | Self::Idle { .. }
-            | Self::Repeats { .. }
-            | Self::CutOff { .. }
-            | Self::Limit { .. }
-            | Self::Gate { .. }
-            | Self::Loops { .. }
-            | Self::Way { .. }
-            | Self::Outputs { .. }
-            | Self::MissingOutput { .. }
-            | Self::Approval { .. }
-            | Self::Commands { .. }
-            | Self::Step { .. }
-            | Self::ModelError
-            | Self::Quota { .. } => About::Phase,
-            Self::User
-            | Self::Aborted
-            | Self::Budget { .. }
-            | Self::UnknownCost { .. }
-            | Self::UnknownUsage { .. }
-            | Self::Unknown(_) => About::Run,
-            Self::RulesChanged
-            | Self::RulesUnknown
-            | Self::LaterVersion
-            | Self::Broken(_)
-            | Self::FilesUnreadable { .. }
-            | Self::PhaseGone => About::Rules,
-        }
     }
 
     /// Returns true if the user can accept the files as they are now.

@@ -75,16 +75,21 @@ impl RunState {
                     None => OutputValue::Text(value),
                 }
             }
-            ValueName::Output { phase: id, name } if self.is_of_workflow(depth, (id, name), library) => {
-                self.of_workflow(depth, (id, name), library, counts)?
-            }
-            ValueName::Output { phase, name } => match self.of_entry(depth, phase, library, &self.progress.outputs)? {
-                OfEntry::One(handed) => Some(handed).filter(|of| counts(of))?.values.get(name)?.clone(),
-                OfEntry::Items(handed) => {
-                    let handed = handed.into_iter().filter(|of| counts(of));
-                    OutputValue::joined(handed.filter_map(|of| of.values.get(name)))
+            ValueName::Output { phase, name } => {
+                let places = self.places(depth, phase, library).into_iter();
+                let nested: Vec<_> =
+                    places.filter_map(|(entry, place)| Some((source(entry, name, library)?, place))).collect();
+                if !nested.is_empty() {
+                    return self.of_workflows(nested, library, counts);
                 }
-            },
+                match self.of_entry(depth, phase, library, &self.progress.outputs)? {
+                    OfEntry::One(handed) => Some(handed).filter(|of| counts(of))?.values.get(name)?.clone(),
+                    OfEntry::Items(handed) => {
+                        let handed = handed.into_iter().filter(|of| counts(of));
+                        OutputValue::joined(handed.filter_map(|of| of.values.get(name)))
+                    }
+                }
+            }
             ValueName::Outcome(id) => match self.of_entry(depth, id, library, &self.progress.outcomes)? {
                 OfEntry::One(outcome) => OutputValue::Text(outcome.clone()),
                 OfEntry::Items(outcomes) => OutputValue::List(outcomes.into_iter().cloned().collect()),
@@ -182,40 +187,46 @@ impl RunState {
         latest_first.filter_map(|of| Some((of.entry, self.place_of(&around, of, library)?))).collect()
     }
 
-    /// Returns true if the value is an output of a workflow that an entry of this id nests.
-    fn is_of_workflow(&self, depth: usize, (id, name): (&str, &str), library: &Library) -> bool {
-        let entries = self.scope(depth, library).map(|scope| library.entries_of_file(scope)).unwrap_or_default();
-        let mut called = entries.iter().filter(|of| of.entry.is_called(id));
-        called.any(|of| source(of.entry, name, library).is_some())
-    }
-
-    /// Returns the output of this name of the workflow that an entry of this id nests: the value that the nested workflow
-    /// has at its end. Of several such entries the one counts that [`Self::of_entry`] takes.
-    fn of_workflow(
+    /// Returns the output of the workflows that are nested at these places: the value that the nested workflow has at its
+    /// end. Of several the first one counts in which the run has outputs, or else the first one.
+    fn of_workflows(
         &self,
-        depth: usize,
-        (id, name): (&str, &str),
+        nested: Vec<((&Workflow, &ValueName), RecordPlace)>,
         library: &Library,
         counts: fn(&HandedOutputs) -> bool,
     ) -> Option<OutputValue> {
-        let mut is_of_items = false;
-        for (entry, place) in self.places(depth, id, library) {
-            let Some((nested, source)) = source(entry, name, library) else { continue };
-            is_of_items |= place.is_of_items();
-            let value = |mut path: PhasePath| {
-                path.enter(&nested.key, None);
-                path.set_index(nested.phases.len());
-                let depth = path.len();
-                self.at(path).value_if(source, depth, library, counts)
-            };
-            let values: Vec<OutputValue> = place.paths(&self.progress.outputs).into_iter().filter_map(value).collect();
-            match values.first() {
-                None => {}
-                Some(_) if place.is_of_items() => return Some(OutputValue::joined(values.iter())),
-                Some(one) => return Some(one.clone()),
+        let outputs = &self.progress.outputs;
+        let has_outputs = |path: &PhasePath| {
+            let below = path.below();
+            outputs.keys().any(|key| key.starts_with(&below))
+        };
+        let value = |(nested, source): (&Workflow, &ValueName), mut path: PhasePath| {
+            path.enter(&nested.key, None);
+            path.set_index(nested.phases.len());
+            let depth = path.len();
+            self.at(path).value_if(source, depth, library, counts)
+        };
+        let is_of_items = nested.iter().any(|(_, place)| place.is_of_items());
+        let mut first = None;
+        for (of, place) in nested {
+            let mut paths = place.paths(outputs);
+            if place.is_of_items() {
+                let values: Vec<OutputValue> = paths.into_iter().filter_map(|path| value(of, path)).collect();
+                if !values.is_empty() {
+                    return Some(OutputValue::joined(values.iter()));
+                }
+            } else if let Some(path) = paths.pop() {
+                if !has_outputs(&path) {
+                    first = first.or(Some((of, path)));
+                } else if let Some(found) = value(of, path) {
+                    return Some(found);
+                }
             }
         }
-        is_of_items.then(|| OutputValue::List(Vec::new()))
+        if is_of_items {
+            return Some(OutputValue::List(Vec::new()));
+        }
+        first.and_then(|(of, path)| value(of, path))
     }
 
     /// Returns the first condition in `when`, of an entry of the innermost workflow, that does not hold, with the value
@@ -326,4 +337,34 @@ fn joined<'a>(texts: impl Iterator<Item = &'a String>, between: &str) -> Option<
 /// Returns the length of all values, in bytes.
 fn length(outputs: &Outputs) -> usize {
     outputs.iter().map(|(name, value)| name.len() + value.text().len()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::definition::fixtures::Files;
+    use crate::run::begin;
+
+    /// Each workflow nests the next one twice, and no phase has an output.
+    #[test]
+    fn an_output_of_deep_nesting_that_is_missing_takes_linear_time() {
+        let nested = |depth: u32| {
+            let next = depth + 1;
+            format!(
+                "show: workflows\noutputs: {{ x: output.n{next}.x }}\nphases: [{{ subworkflow: n{next} }}, {{ subworkflow: n{next} }}]\n"
+            )
+        };
+        let mut global: std::collections::BTreeMap<_, _> =
+            (0..45).map(|depth| (format!("n{depth}/workflow.yaml"), nested(depth))).collect();
+        let last = "show: workflows\noutputs: { x: output.p.x }\nphases: [{ id: p, prompt: x, outputs: { x: { type: text } } }]\n";
+        global.insert("n45/workflow.yaml".into(), last.into());
+        global.insert("w/workflow.yaml".into(), "phases: [{ id: a, prompt: x }, { subworkflow: n0 }]\n".into());
+        let (library, diagnostics) = Library::load(&Files { global, ..Files::default() }).unwrap();
+        assert_eq!(diagnostics.len(), 0, "{diagnostics:?}");
+        let run = begin(&RunState::new("w", "t", 0, 0), &library).0;
+        let name = ValueName::parse("output.n0.x").unwrap();
+        let before = std::time::Instant::now();
+        assert_eq!(run.value(&name, 1, &library), None);
+        assert!(before.elapsed().as_secs() < 5);
+    }
 }

@@ -237,7 +237,7 @@ pub fn pause_notice(active: &Active) -> Option<String> {
         PauseReason::UnknownUsage { .. } => {
             "/workflow :resume goes on, and neither the tokens nor the cost of such answers are counted."
         }
-        PauseReason::Commands { .. } => {
+        PauseReason::Commands { .. } if active.phase.is_of_agent() => {
             "Your next message resumes it, or /workflow :resume; then the gate asks you again."
         }
         PauseReason::MissingOutput { .. } => {
@@ -249,7 +249,7 @@ pub fn pause_notice(active: &Active) -> Option<String> {
         PauseReason::Quota { goes_on_at: Some(_), .. } => {
             "Escape, /workflow :pause or your next message ends the wait; /workflow :resume goes on now."
         }
-        PauseReason::Quota { .. } => {
+        PauseReason::Quota { .. } if active.phase.is_of_agent() => {
             "Your next message resumes it, or /workflow :resume; /workflow :wait has it go on by itself."
         }
         _ if active.phase.question().is_some() => {

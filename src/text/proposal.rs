@@ -24,6 +24,9 @@ pub fn offer(library: &Library) -> Option<String> {
 pub fn not_offered(name: &str, library: &Library) -> String {
     let offers = library.offers();
     let names: Vec<&str> = offers.iter().filter(|offer| offer.fits).map(|offer| &*offer.name).collect();
+    if names.is_empty() {
+        return "No workflow can be proposed any more. Go on without one.".to_owned();
+    }
     let meant = nearest(name, names.iter().copied());
     let meant = meant.map_or_else(String::new, |meant| format!(" Did you mean \"{meant}\"?"));
     format!("There is no workflow {} to propose, only: {}.{meant}", quoted(name, 60), names.join(", "))

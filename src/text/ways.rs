@@ -13,7 +13,7 @@ impl fmt::Display for PassedOverReason {
             Self::Condition { of, value, wanted } => {
                 let (is_of_any, wanted) = (wanted.is_empty(), any_of(wanted));
                 match value {
-                    None if is_of_any => write!(f, "{} is not given", short(of)),
+                    _ if is_of_any => write!(f, "{} is not given", short(of)),
                     Some(value) => write!(f, "{} is {}, not {wanted}", short(of), short(value)),
                     None => write!(f, "{} is not known; it must be {wanted}", short(of)),
                 }

@@ -35,7 +35,9 @@ function answering(rpc, answers) {
 /** The files of workflows in a sandbox. @param {import("./harness/sandbox.mjs").Sandbox} sandbox */
 const written = ({ project, agent }) =>
   [join(project, ".pi"), join(agent, "workflows")].flatMap((folder) =>
-    existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: "utf8" }) : [],
+    existsSync(folder)
+      ? readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name !== "settings.yaml")
+      : [],
   );
 
 for (const version of VERSIONS) {

@@ -118,23 +118,37 @@ pub(crate) fn replaced(path: &str, text_of: impl Fn(&PathVariable) -> Option<Str
 ///
 /// If a variable has no value, or a value that cannot be part of a path; the error is the reason in words.
 pub fn resolve(path: &str, value_of: impl Fn(&PathVariable) -> Option<String>) -> Result<String, String> {
-    let mut resolved = String::with_capacity(path.len());
+    // `plain` has another name in the place of each value of an item.
+    let (mut resolved, mut plain) = (String::with_capacity(path.len()), String::new());
     for part in parts(path) {
         match part {
-            Err(text) => resolved.push_str(text),
+            Err(text) => {
+                resolved.push_str(text);
+                plain.push_str(text);
+            }
             Ok(variable) => {
                 let value = value_of(&variable).ok_or_else(|| format!("`{variable}` has no value"))?;
                 if let Some(why) = variable.refusal(&value) {
                     return Err(format!("the value of `{variable}` {why}"));
                 }
+                let begin = resolved.len();
                 for c in value.replace('\\', "/").chars() {
                     resolved.extend(SPECIAL.contains(&c).then_some('\\'));
                     resolved.push(c);
                 }
+                plain.push_str(if variable.is_of_item() { "x" } else { resolved.get(begin..).unwrap_or_default() });
             }
         }
     }
+    let of_git = |path: &str| path.split('/').filter(|part| begins_with_git(part)).count();
+    if of_git(&resolved) > of_git(&plain) {
+        return Err("the values of the item give a component that begins with `.git`".to_owned());
+    }
     Ok(resolved)
+}
+
+fn begins_with_git(part: &str) -> bool {
+    part.get(..4).is_some_and(|begin| begin.eq_ignore_ascii_case(".git"))
 }
 
 /// Returns the reason why a value cannot be part of a path, in words that follow "the value"; `None` if it can.
@@ -169,7 +183,7 @@ fn item_refusal(value: &str) -> Option<&'static str> {
         "has an empty component"
     } else if has(|part| part.trim() != part || part.ends_with('.')) {
         "has a component that begins or ends with a blank, or ends with a dot"
-    } else if has(|part| part.get(..4).is_some_and(|begin| begin.eq_ignore_ascii_case(".git"))) {
+    } else if has(begins_with_git) {
         "has a component that begins with `.git`"
     } else {
         return None;
@@ -247,6 +261,22 @@ mod tests {
         let path = resolve("{runDir}/*.md", |_| Some(".pi/workflow-runs/a".into()));
         assert_eq!(path.as_deref(), Ok(".pi/workflow-runs/a/*.md"));
         assert_eq!(resolve("{runDir}/a", |_| None), Err("`{runDir}` has no value".into()));
+    }
+
+    #[test]
+    fn items_give_no_name_of_git_together() {
+        let resolved = |path: &str, first: &str, second: &str| {
+            let value = |variable: &PathVariable| match variable {
+                PathVariable::ItemField(name) if name == "a" => Some(first.to_owned()),
+                _ => Some(second.to_owned()),
+            };
+            resolve(path, value).is_ok()
+        };
+        assert!(!resolved("src/{item.a}{item.b}/", ".g", "it"));
+        assert!(!resolved("src/{item.a}/.{item.b}/", "x", "git/hooks"));
+        assert!(!resolved("src/.{item.b}/", "", "GIT"));
+        assert!(resolved("src/{item.a}{item.b}/", "a.g", "it"));
+        assert!(resolved("src/.gitlab/{item.b}/", "", "x"), "the author's own name");
     }
 
     #[test]

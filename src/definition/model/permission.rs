@@ -116,6 +116,13 @@ impl Permission {
 }
 
 impl FileAccess {
+    /// The files that a call within these limits may reach; with `keeps` some folders stay as they are.
+    fn of(limits: &Limits, writable: Option<Vec<WritablePath>>, keeps: bool) -> Self {
+        let kept = limits.kept.iter().filter(|_| keeps).map(|&folder| folder.to_owned()).collect();
+        let keeps_agent_folder = limits.keeps_agent_folder && keeps;
+        Self { writable, hidden: host_paths(limits.hide), keeps_agent_folder, kept }
+    }
+
     /// Returns the files that both may reach.
     fn and(self, other: Self) -> Self {
         let (hidden, kept) = (joined(self.hidden, other.hidden), joined(self.kept, other.kept));
@@ -182,12 +189,7 @@ pub fn permission(
             Some(rules) => Some(Writable::resolve(rules, host)?.places()),
             None => None,
         };
-        let files = FileAccess {
-            writable,
-            hidden: host_paths(limits.hide),
-            keeps_agent_folder: limits.keeps_agent_folder && holds,
-            kept: if holds { kept(limits) } else { Vec::new() },
-        };
+        let files = FileAccess::of(limits, writable, holds);
         let (network, unconfined) = (limits.network || !holds, limits.unconfined());
         return Ok(Permission::Confined { files, network, unconfined });
     }
@@ -208,14 +210,10 @@ pub fn permission(
     if let Some(refusal) = if writes { in_kept(limits, path()?, host)? } else { None } {
         return Ok(Permission::Refused(refusal));
     }
-    let keeps_agent_folder = limits.keeps_agent_folder && writes;
-    let own_kept = if writes { kept(limits) } else { Vec::new() };
-    let everything = || {
-        if limits.hide.is_empty() && !keeps_agent_folder && own_kept.is_empty() {
-            return Permission::Allowed;
-        }
-        let (writable, hidden) = (None, host_paths(limits.hide));
-        Permission::Files(FileAccess { writable, hidden, keeps_agent_folder, kept: own_kept.clone() })
+    let keeps = writes && (limits.keeps_agent_folder || !limits.kept.is_empty());
+    let everything = || match limits.hide.is_empty() && !keeps {
+        true => Permission::Allowed,
+        false => Permission::Files(FileAccess::of(limits, None, writes)),
     };
     if reads {
         return Ok(everything());
@@ -230,10 +228,6 @@ pub fn permission(
         return Ok(Permission::Allowed);
     }
     Ok(Permission::Refused(Refusal::MayWrite))
-}
-
-fn kept(limits: &Limits) -> Vec<String> {
-    limits.kept.iter().map(|&folder| folder.to_owned()).collect()
 }
 
 /// Returns both lists, each path once.
@@ -276,12 +270,7 @@ fn within(
         Ok(target) => {
             let writable = Writable::resolve(rules, host)?;
             if writable.contains(&target) {
-                Permission::Files(FileAccess {
-                    writable: Some(writable.places()),
-                    hidden: host_paths(limits.hide),
-                    keeps_agent_folder: limits.keeps_agent_folder,
-                    kept: kept(limits),
-                })
+                Permission::Files(FileAccess::of(limits, Some(writable.places()), true))
             } else {
                 let linked_rule = writable.linked_rule(&target);
                 let link_target = target.linked.then_some(target.path);

@@ -1,10 +1,9 @@
 //! The files in `scripts/` of a workflow's folder. They are rules of its runs.
 
-use std::fmt::Write;
-
 use sha2::{Digest, Sha256};
 
 use super::paths::join;
+use super::seal::hexadecimal;
 
 /// The name of the folder, in the folder of the workflow.
 pub const SCRIPTS: &str = "scripts";
@@ -59,11 +58,7 @@ impl Scripts {
     /// Returns the files of a workflow with this folder: its absolute path, and its path for users. `None` without files.
     pub(crate) fn of(files: ScriptFiles, dir: &str, folder: &str) -> Option<Self> {
         let ScriptFiles { hash, count, bytes: _ } = files;
-        let hash = hash.finalize().iter().fold(String::new(), |mut hex, byte| {
-            // A text takes any number of digits.
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        });
+        let hash = hexadecimal(hash);
         let files = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
         let short = hash.get(..NOTED_DIGITS).unwrap_or_default();
         let note = format!("{SCRIPTS}/: {files}, SHA-256 {short}…");

@@ -45,7 +45,7 @@ pub const VERSION: u32 = 2;
 pub(crate) fn hash(workflows: &[&Workflow]) -> String {
     let mut rules = Rules(Sha256::new());
     workflows.iter().for_each(|workflow| rules.workflow(workflow));
-    rules.hexadecimal()
+    hexadecimal(rules.0)
 }
 
 /// Returns the hash of rules and of the values of the inputs that the rules use, each with the name of its input.
@@ -53,7 +53,12 @@ pub fn with_values<'a>(hash: &str, values: impl Iterator<Item = (&'a str, &'a st
     let mut rules = Rules(Sha256::new());
     hash.hash(&mut rules);
     values.for_each(|value| value.hash(&mut rules));
-    rules.hexadecimal()
+    hexadecimal(rules.0)
+}
+
+/// Returns a hash in hexadecimal digits.
+pub(super) fn hexadecimal(hash: Sha256) -> String {
+    hash.finalize().iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"))
 }
 
 /// Hashes rules as unambiguous bytes. Types that are rules in all parts derive [`Hash`].
@@ -73,7 +78,7 @@ impl Hasher for Rules {
         self.write_i64(number as i64);
     }
 
-    /// See [`Rules::hexadecimal`].
+    /// See [`hexadecimal`].
     fn finish(&self) -> u64 {
         0
     }
@@ -81,10 +86,6 @@ impl Hasher for Rules {
 
 // Every field is named below: a new field does not compile until it is hashed or named as no rule.
 impl Rules {
-    fn hexadecimal(self) -> String {
-        self.0.finalize().iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"))
-    }
-
     fn workflow(&mut self, workflow: &Workflow) {
         let Workflow {
             key,

@@ -16,11 +16,11 @@ use super::paths::package_of;
 use super::paths::{is_group_key, is_key, last_part};
 use super::results::Results;
 use super::schema::{
-    self, BUDGET_FIELDS, CONTEXTS, ENTRY_FIELDS, GATE, INPUT_FIELDS, Kind, MAX_COUNT, MAX_DELAY_SECONDS, MAX_PHASES,
-    MAX_LINE, MODEL, Needed, OUTPUT_FIELDS, OWN_LIMITS, TESTS_FIELDS, TOOLS_FIELDS, field, fields, required,
+    self, BUDGET_FIELDS, CONTEXTS, ENTRY_FIELDS, GATE, INPUT_FIELDS, Kind, MAX_COUNT, MAX_DELAY_SECONDS, MAX_LINE,
+    MAX_PHASES, MODEL, Needed, OUTPUT_FIELDS, OWN_LIMITS, TESTS_FIELDS, TOOLS_FIELDS, field, fields, required,
 };
 use super::scripts::Scripts;
-use super::tools::means_tool;
+use super::tools::{READING_TOOLS, is_carrier, means_tool};
 use super::user_files::BUILTIN_ROOT;
 use super::value_type::{Bounds, Output, ValueType};
 use super::values::{Condition, Each, WorkflowOutput};
@@ -434,6 +434,13 @@ impl ToolPolicy {
 }
 
 impl Phase {
+    /// Returns true if an agent works on the phase, and has a tool that may write.
+    pub fn may_write(&self) -> bool {
+        let writes_nothing = |tool: &String| READING_TOOLS.contains(&&**tool) || is_carrier(tool);
+        let reads_only = matches!(&self.tools, ToolPolicy::Only(tools) if tools.iter().all(writes_nothing));
+        self.is_of_agent() && !reads_only
+    }
+
     /// Returns the emoji and the name.
     pub fn title(&self) -> String {
         with_emoji(&self.emoji, &self.name)

@@ -8,7 +8,7 @@ use super::parallel::Need;
 use super::paths::group_key;
 use super::value_type::Output;
 use super::values::{ValueName, WorkflowOutput};
-use super::work::{Step, Work};
+use super::work::Step;
 use super::workflow::{Workflow, output_of};
 
 /// Returns the outputs of a workflow with the types of their values; an output whose value there is not is left out.
@@ -41,7 +41,9 @@ fn may_be_missing<'a>(
         return false;
     }
     let may_fail = of.entry.as_phase().is_some_and(|phase| {
-        matches!(phase.work, Work::Run(_)) && phase.outcomes.iter().any(|outcome| outcome.name == Step::FAILED)
+        let fails = phase.step().is_some() && phase.outcomes.iter().any(|outcome| outcome.name == Step::FAILED);
+        // A phase that has used up its budget is left without its outputs.
+        fails || phase.on_budget.as_ref().is_some_and(|target| *target != Target::Stop)
     });
     let mut ways = scopes.into_iter().zip(&of.at);
     output.is_optional || may_fail || ways.any(|(scope, index)| may_pass_by(scope, *index))

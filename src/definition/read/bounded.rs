@@ -55,15 +55,9 @@ impl<'a> Bounded<'a> {
 
     /// Lists a directory. A directory with more entries than may still be read is not listed at all.
     pub fn list(&mut self, root: &str, path: &str) -> Result<Result<Vec<DirEntry>, FileError>, Stop> {
-        self.check()?;
-        match self.files.list(root, path) {
-            Ok(entries) => {
-                self.count(entries.len(), path)?;
-                Ok(Ok(entries))
-            }
-            Err(ReadError::Stale) => Err(Stop::Stale),
-            Err(ReadError::File(FileError::TooMany(_))) => Err(self.stop(Total::Entries, path)),
-            Err(ReadError::File(error)) => Ok(Err(error)),
+        match self.list_few(root, path, u32::MAX)? {
+            Err(FileError::TooMany(_)) => Err(self.stop(Total::Entries, path)),
+            listed => Ok(listed),
         }
     }
 

@@ -96,7 +96,6 @@ impl<'a> Fields<'a> {
         Some(value)
     }
 
-    /// Reports a diagnostic of the node at a path, or of the nearest existing node above it.
     /// Refuses unknown keys, and a file without a key: what the user means would not hold.
     pub fn check_own_keys<P: Into<Problem>>(
         &mut self,
@@ -117,6 +116,7 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// Reports a diagnostic of the node at a path, or of the nearest existing node above it.
     pub fn report(&mut self, path: &[PathPart], problem: impl Into<Problem>) {
         let place = self.place(path);
         self.report_at(place, problem.into());

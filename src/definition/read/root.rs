@@ -390,9 +390,12 @@ impl<'a, 'f> RootReader<'a, 'f> {
             self.folders(folder, true)?;
         }
         let Some(WorkflowRead { workflow, entries, has_errors, tree }) = read else { return Ok(true) };
-        let (dir, scripts, sound) = self.scripts(folder)?;
+        let dir = join(&self.root.location, folder);
+        let found = scripts::read(self.files, self.root, folder)?;
+        let found = found.map_err(|(path, problem)| self.report(&path, problem));
+        let has_errors = has_errors || found.is_err();
+        let scripts = found.ok().and_then(|files| Scripts::of(files, &dir, &folder_name)).map(Rc::new);
         let workflow = Workflow { dir, scripts, ..workflow };
-        let has_errors = has_errors || !sound;
         let mut listing = Listing {
             folder,
             file: &file_name,
@@ -414,19 +417,6 @@ impl<'a, 'f> RootReader<'a, 'f> {
             self.command_names.insert(key, workflow.command_name);
         }
         Ok(true)
-    }
-
-    /// Returns the absolute path of a workflow's folder, its files in `scripts/`, and false if they have errors.
-    fn scripts(&mut self, folder: &str) -> Result<(String, Option<Rc<Scripts>>, bool), Stop> {
-        let dir = join(&self.root.location, folder);
-        let scripts = match scripts::read(self.files, self.root, folder)? {
-            Ok(files) => Scripts::of(files, &dir, &self.display(folder)).map(Rc::new),
-            Err((path, problem)) => {
-                self.report(&path, problem);
-                return Ok((dir, None, false));
-            }
-        };
-        Ok((dir, scripts, true))
     }
 
     fn note_folder(&mut self, folder: &str) {

@@ -72,6 +72,19 @@ phases:
 }
 
 #[test]
+fn an_output_of_a_phase_with_a_budget_that_leads_on_may_be_missing() {
+    for (target, mark) in [("next", "?"), ("done", "?"), ("stop", "")] {
+        let inner = format!(
+            "name: In\nshow: workflows\noutputs: {{ x: output.p.x }}\nphases: [{{ id: p, prompt: x, budget: {{ turns: 3 }}, onBudget: {target}, outputs: {{ x: {{ type: flag }} }} }}]\n"
+        );
+        let outer = "name: W\ncommandName: w\nphases: [{ subworkflow: in }]\n";
+        let (library, diagnostics) = load(&[("in/workflow.yaml", &inner), ("w/workflow.yaml", outer)]);
+        assert_eq!(diagnostics.len(), 0, "{diagnostics:?}");
+        assert!(given(&library, "in")[0].starts_with(&format!("x{mark}:")), "{target}: {:?}", given(&library, "in"));
+    }
+}
+
+#[test]
 fn what_is_no_output_of_an_entry_of_the_file_is_an_error() {
     let outer = "phases: [{ subworkflow: in }]\n";
     let many: String = (0..21).map(|n| format!("x{n}: output.look.ok, ")).collect();

@@ -9,8 +9,8 @@ use crate::definition::diagnostic::{
 };
 use crate::definition::model::{
     COMMAND_TOOLS, CheckKind, Command, ContextMode, Decide, Each, Entry, EntryKind, FileEntry, Given, Limits,
-    MAX_NESTING, Need, Parallel, Phase, READING_TOOLS, Results, Sandbox, Target, ToolPolicy, ValueName, ValueType,
-    Workflow, is_carrier, is_group_key, may_be_of_one_item, may_meet, most_items, relative, stem,
+    MAX_NESTING, Need, Parallel, Phase, Results, Sandbox, Target, ValueName, ValueType, Workflow, is_group_key,
+    may_be_of_one_item, may_meet, most_items, relative, stem,
 };
 use crate::sorted::Set;
 
@@ -508,12 +508,7 @@ fn leads_elsewhere(field: &str, target: &Target) -> Option<FieldProblem> {
 
 /// Returns the paths that a phase can write; empty if the phase can write nothing.
 fn written(phase: &Phase, scope: &Workflow) -> Vec<Written> {
-    let writes_nothing = |tool: &String| READING_TOOLS.contains(&&**tool) || is_carrier(tool);
-    let cannot = match &phase.tools {
-        ToolPolicy::Only(tools) => tools.iter().all(writes_nothing),
-        ToolPolicy::All | ToolPolicy::Except(_) => false,
-    };
-    if cannot || !phase.is_of_agent() {
+    if !phase.may_write() {
         return Vec::new();
     }
     let limits = Limits::of(phase, scope);

@@ -25,18 +25,21 @@ impl<'a> Errors<'a, '_> {
         let written = written.map(|(index, path)| ("write", path, vec![PathPart::Key("write"), PathPart::Item(index)]));
         for (field, path, at) in files.chain(written) {
             for variable in variables(path) {
-                let wrong = match variable.is_of_item() {
-                    true => self.wrong_item_in_path((field, phase), path, &variable),
-                    false => self.unknown_in_path(path, &variable),
+                let Some((expected, found, suggestion)) = self.unknown_in_path((field, phase), path, &variable) else {
+                    continue;
                 };
-                let Some((expected, found, suggestion)) = wrong else { continue };
                 self.report_in(phase, FieldProblem::bad(field, expected, found).suggest(suggestion), &at);
             }
         }
     }
 
     /// Returns the expected and the found variable, and a suggestion, for a variable that this path cannot have.
-    fn unknown_in_path(&self, path: &str, variable: &PathVariable) -> Option<(String, String, Option<String>)> {
+    fn unknown_in_path(
+        &self,
+        of: (&str, Option<&Phase>),
+        path: &str,
+        variable: &PathVariable,
+    ) -> Option<(String, String, Option<String>)> {
         let name = match variable {
             PathVariable::ItemNumber if self.is_repeated() => return None,
             PathVariable::ItemNumber => {
@@ -49,7 +52,7 @@ impl<'a> Errors<'a, '_> {
                 return is_wrong.then(|| (expected.into(), format!("`{path}`"), None));
             }
             PathVariable::Input(name) => name,
-            PathVariable::Item | PathVariable::ItemField(_) => return None,
+            PathVariable::Item | PathVariable::ItemField(_) => return self.wrong_item_in_path(of, path, variable),
         };
         let inputs = &self.workflow.inputs;
         match self.workflow.input(name).map(|input| (&input.kind, input.is_optional)) {

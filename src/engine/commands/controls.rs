@@ -33,8 +33,6 @@ controls!(
 
 /// The name of the control that shows the diagnostics.
 pub(super) const CHECK: &str = ":check";
-/// The name of the control that lets a run wait for the end of a limit.
-const WAIT: &str = ":wait";
 
 struct Properties {
     /// A command name cannot contain a colon, so the name of a control hides no workflow.
@@ -74,7 +72,7 @@ impl Control {
             Self::Status => shows(":status", "Show the phases of the run", true),
             Self::Pause => changes(":pause", "Do not continue automatically", WhileHeld::Refused),
             Self::Resume => changes(":resume", "Go on after a pause or an interrupted countdown", WhileHeld::Works),
-            Self::Wait => changes(WAIT, "Go on by itself when a limit of the model ends", WhileHeld::Refused),
+            Self::Wait => changes(":wait", "Go on by itself when a limit of the model ends", WhileHeld::Refused),
             Self::Answer => {
                 changes(":answer", "Answer the question of the run: an outcome, and a text", WhileHeld::Refused)
             }

@@ -100,10 +100,7 @@ impl Engine {
         if is_of_wait && !self.quota.is_due() {
             return Ok(Reply::None);
         }
-        let control = match name {
-            WORKFLOW_COMMAND => controls::find(arguments),
-            _ => None,
-        };
+        let control = controls::find(arguments).filter(|_| name == WORKFLOW_COMMAND);
         // A command that only shows something leaves the agent to its countdown.
         let shows = control.is_some_and(|(control, _)| control.only_shows());
         let was_at_rest = self.agent.activity.is_at_rest();
@@ -135,11 +132,8 @@ impl Engine {
         if cx.failed && !cx.ui.exists() && reply == Reply::None {
             cx.push(Effect::SetExitCode(1));
         }
-        if shows {
-            return Ok(reply);
-        }
         // The wait goes on unless the agent was prompted.
-        if was_at_rest && !cx.prompted {
+        if !shows && was_at_rest && !cx.prompted {
             self.agent.wait_for_user(&self.run, cx);
         }
         Ok(reply)

@@ -38,6 +38,8 @@ enum Stage {
     LastAnswer(u32),
     /// The last answer was given: a further request to the model is prevented.
     Over,
+    /// A further request was prevented: this package has aborted the agent.
+    Aborted,
 }
 
 impl Ending {
@@ -88,7 +90,12 @@ impl Ending {
 
     /// Returns true if the model is to be sent no more requests.
     pub fn is_over(&self) -> bool {
-        matches!(self.0, Some((_, Stage::Over)))
+        matches!(self.0, Some((_, Stage::Over | Stage::Aborted)))
+    }
+
+    /// Returns true if this package has aborted the agent behind its last answer.
+    pub fn has_aborted(&self) -> bool {
+        matches!(self.0, Some((_, Stage::Aborted)))
     }
 
     /// A turn is over. `queued`: the agent gets a message of the user next, and the last answer is for that message.
@@ -99,13 +106,15 @@ impl Ending {
             Stage::LastAnswer(turns) if queued && (why == Why::Pause || turns < MAX_WAITING) => {
                 (why, Stage::LastAnswer(turns.saturating_add(1)))
             }
+            Stage::Aborted => (why, stage),
             Stage::Begun | Stage::LastAnswer(_) | Stage::Over => (why, Stage::Over),
         });
     }
 
     /// A request to the model follows; there is none after the last answer.
-    pub fn turn_start(&self, cx: &mut Cx) {
+    pub fn turn_start(&mut self, cx: &mut Cx) {
         if self.is_over() {
+            self.0 = self.0.map(|(why, _)| (why, Stage::Aborted));
             cx.push(Effect::Abort);
         }
     }
@@ -122,7 +131,7 @@ impl Ending {
     /// The answer failed: pi asks for it again.
     pub fn answer_failed(&mut self) {
         self.0 = self.0.map(|(why, stage)| match stage {
-            Stage::Over if why != Why::BranchEnd => (why, Stage::LastAnswer(0)),
+            Stage::Over | Stage::Aborted if why != Why::BranchEnd => (why, Stage::LastAnswer(0)),
             _ => (why, stage),
         });
     }

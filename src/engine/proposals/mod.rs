@@ -92,7 +92,7 @@ impl Proposals {
             return Ok(self.refuse(why.unwrap_or_default(), None));
         };
         self.is_asking = true;
-        self.shown_seal = run.library().seal(&workflow.key);
+        self.shown = (start.command_name.clone(), run.library().seal(&workflow.key));
         let dialog = dialog(ANSWERS.len(), cx);
         let question = text::proposal_question(
             (&start.command_name, workflow),
@@ -115,11 +115,7 @@ impl Proposals {
     ) -> Next {
         self.is_asking = false;
         read_before_start(run, cx);
-        let start = match &asked {
-            ProposalAsked::Preview(start) => Some(start),
-            ProposalAsked::Start(asked) => asked.start(),
-        };
-        let name = start.map(|start| start.command_name.clone()).unwrap_or_default();
+        let name = self.shown.0.clone();
         if let Some(why) = self.refusal(false, run.running()) {
             return self.refuse(why, run.running());
         }
@@ -140,7 +136,7 @@ impl Proposals {
                 self.is_asking = true;
                 Next::Ask(request, ProposalAsked::Start(asked))
             }
-            Before::Ready(_) if self.has_changed(&name, run) => {
+            Before::Ready(_) if self.has_changed(run) => {
                 not_started(&name, CHANGED, cx);
                 self.refuse(text::proposal_failed(&name), None)
             }
@@ -157,10 +153,11 @@ impl Proposals {
         }
     }
 
-    /// Returns true if the workflow of this name is no longer the one that the user was shown.
-    fn has_changed(&self, name: &str, run: &Run) -> bool {
+    /// Returns true if the workflow that the user was shown is no longer the same.
+    fn has_changed(&self, run: &Run) -> bool {
+        let (name, seal) = &self.shown;
         let workflow = run.library().by_command_name(name);
-        workflow.and_then(|workflow| run.library().seal(&workflow.key)) != self.shown_seal
+        workflow.and_then(|workflow| run.library().seal(&workflow.key)) != *seal
     }
 
     /// Takes the start that the user has allowed, if nothing has changed since the user's answer; otherwise the user is
@@ -179,7 +176,7 @@ impl Proposals {
             "the agent was interrupted"
         } else if run.running().is_some() {
             "another workflow was started meanwhile"
-        } else if self.has_changed(&name, run) {
+        } else if self.has_changed(run) {
             CHANGED
         } else {
             match questions::next(start, run, session, cx) {

@@ -40,8 +40,8 @@ pub struct Proposals {
     refused: u32,
     /// The user has a dialog about a proposal.
     pub is_asking: bool,
-    /// The seal of the workflow that the user was shown.
-    pub shown_seal: Option<String>,
+    /// The name of the workflow that the user was shown last, and its seal.
+    pub shown: (String, Option<String>),
     /// The start that the user has allowed, and that waits for the agent to stop.
     pub accepted: Option<Start>,
 }
@@ -124,11 +124,8 @@ impl Proposals {
     /// Refuses a proposal; one refusal of many ends the agent's run, unless a workflow is in progress.
     pub fn refuse(&mut self, text: impl Into<String>, run: Option<&RunState>) -> Next {
         self.refused = self.refused.saturating_add(u32::from(run.is_none()));
-        Next::Told {
-            text: text.into(),
-            answer: "refused",
-            ends: self.accepted.is_some() || self.refused >= MAX_REFUSED,
-        }
+        let ends = self.accepted.is_some() || run.is_none() && self.refused >= MAX_REFUSED;
+        Next::Told { text: text.into(), answer: "refused", ends }
     }
 
     /// Notes the answer of the user to the proposal of this workflow.
@@ -148,26 +145,20 @@ impl Proposals {
         if !is_free && !self.is_shown {
             return Ok(());
         }
-        let offer = self.offer(run).map(ToOwned::to_owned);
-        let shows = is_free && offer.is_some();
-        if shows && self.registered != offer {
+        if std::mem::replace(&mut self.reading, run.reading()) != run.reading() {
+            self.offer = text::offer(run.library());
+        }
+        let shows = is_free && self.offer.is_some();
+        if shows && self.registered != self.offer {
             // After a trap, an earlier instance has registered the tool, and may have taken it away.
             self.is_taken |= self.registered.is_none() && cx.host.tools()?.iter().any(|tool| tool == PROPOSE_TOOL_NAME);
-            cx.effects.extend(offer.clone().map(Effect::OfferTool));
-            self.registered = offer;
+            cx.effects.extend(self.offer.clone().map(Effect::OfferTool));
+            self.registered.clone_from(&self.offer);
         }
         if shows != std::mem::replace(&mut self.is_shown, shows) && (!shows || std::mem::take(&mut self.is_taken)) {
             self.is_taken = show_tool(PROPOSE_TOOL_NAME, shows, cx)? && !shows;
         }
         Ok(())
-    }
-
-    /// The description of the tool by the files as they were last read.
-    fn offer(&mut self, run: &Run) -> Option<&str> {
-        if std::mem::replace(&mut self.reading, run.reading()) != run.reading() {
-            self.offer = text::offer(run.library());
-        }
-        self.offer.as_deref()
     }
 }
 

@@ -53,13 +53,10 @@ pub(super) fn reason(
 ) -> PauseReason {
     let offset = cx.host.utc_offset(until.unwrap_or(cx.unix_ms)).map(Some);
     let offset = cx.unless_gone(offset).unwrap_or_default();
-    let max_ms = max_ms(run, session);
-    let mut reason = PauseReason::ModelError;
-    run.change_unstored(|state, _| {
-        let (new, at_limit) = state.met_limit(until, offset, max_ms, up_to_now.as_ref().unwrap_or(&state), cx.unix_ms);
-        reason = at_limit;
-        new
-    });
+    let Some(state) = run.running() else { return PauseReason::ModelError };
+    let up_to_now = up_to_now.as_ref().unwrap_or(state);
+    let (new, reason) = state.met_limit(until, offset, max_ms(run, session), up_to_now, cx.unix_ms);
+    run.change_unstored(|_, _| new);
     reason
 }
 

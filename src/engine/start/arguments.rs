@@ -103,10 +103,7 @@ fn settle(values: &mut Map<String, String>, inputs: &[Input]) -> Result<(), Stri
 
 /// Returns the text that [`read`] reads as these values and this task.
 pub fn written(inputs: &[Input], values: &Map<String, String>, task: &str) -> String {
-    let is_list = |name: &str| {
-        let input = inputs.iter().find(|input| input.name == name);
-        input.is_some_and(|input| input.kind.is_list_of_texts())
-    };
+    let is_list = |name: &str| inputs.iter().any(|input| input.name == name && input.kind.is_list_of_texts());
     let values = values.iter().flat_map(|(name, value)| {
         let items: Vec<&str> = match is_list(name) && !value.is_empty() {
             true => value.lines().collect(),

@@ -52,21 +52,6 @@ pub enum StartAsked {
     Consent(Start, Unallowed),
 }
 
-impl StartAsked {
-    /// The run that is to start; `None` before its workflow is known.
-    pub fn start(&self) -> Option<&Start> {
-        match self {
-            Self::Workflow(_) => None,
-            Self::Task(start) | Self::Another(start) | Self::Uncounted(start) | Self::Consent(start, _) => Some(start),
-            Self::Choice { start, .. }
-            | Self::Text { start, .. }
-            | Self::Item { start, .. }
-            | Self::Replacement { start, .. }
-            | Self::ManyAgents { start, .. } => Some(start),
-        }
-    }
-}
-
 /// The next action before a run starts.
 pub enum Next {
     /// An answer.

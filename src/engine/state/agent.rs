@@ -67,7 +67,7 @@ impl Agent {
 
     /// Returns true if the agent's run was aborted, and not at the end that this package has set.
     pub fn is_interrupted(&self) -> bool {
-        self.last_stop == Stop::Aborted && !self.ending.is_over()
+        self.last_stop == Stop::Aborted && !self.ending.has_aborted()
     }
 
     /// A prompt was given.

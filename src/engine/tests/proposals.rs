@@ -310,6 +310,36 @@ fn what_has_changed_since_the_yes_does_not_start() {
 }
 
 #[test]
+fn a_closing_answer_that_the_user_interrupts_starts_nothing() {
+    for (interrupted, started) in [(true, None), (false, Some("fix"))] {
+        let mut session = session();
+        let _ = session.propose(PROPOSAL);
+        let _ = session.user_answers(Answer::Selected(1));
+        for _ in 0..2 {
+            let _ = session.on(Event::TurnEnd { queued: false, calls: &[] });
+        }
+        if !interrupted {
+            assert!(session.on(Event::TurnStart).effects.contains(&Effect::Abort));
+        }
+        let output = session.settles(Stop::Aborted);
+        let told = text::proposal_not_started("fix", "the agent was interrupted");
+        let is_told = output.effects.contains(&Effect::Notify { level: Level::Warning, text: told });
+        assert_eq!(is_told, interrupted, "{output:?}");
+        assert_eq!(session.stored_run().map(|run| &*run.workflow_key), started);
+    }
+}
+
+#[test]
+fn a_refusal_in_a_run_ends_no_work() {
+    let mut session = session();
+    for _ in 0..5 {
+        let _ = session.propose("{}");
+    }
+    let _ = session.command("workflow", "other x");
+    assert_eq!(tool_text(&session.propose(PROPOSAL)), (text::PROPOSAL_IN_RUN, false));
+}
+
+#[test]
 fn what_has_changed_while_the_user_was_asked_does_not_start() {
     let mut session = session();
     let _ = session.propose(PROPOSAL);
