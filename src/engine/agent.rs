@@ -212,6 +212,11 @@ impl Engine {
         }
         if stop == Stop::Failed {
             self.agent.ending.answer_failed();
+            // The answer counts as a turn, and pi may ask again: at the end of a budget the next answer is the last one.
+            let stays = self.run.active().is_some_and(|active| active.phase.on_budget.is_none());
+            if stays && !self.agent.ending.is_begun() && self.stop_over_budget(cx).is_some() {
+                self.agent.ending.turn_over(false);
+            }
         }
         self.announce_end(cx);
     }

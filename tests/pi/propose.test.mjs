@@ -1,8 +1,10 @@
 // Workflows that the agent proposes: the user is asked, and what the user allows starts when the agent is at rest.
 
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { panel, requestsOf, team } from "./harness/branches.mjs";
 import { LONG, VERSIONS, some } from "./harness/extent.mjs";
 import { REPO, readSession, runPrint } from "./harness/pi.mjs";
@@ -266,10 +268,18 @@ for (const version of VERSIONS) {
     });
 
     test("another call of the same answer delays the start, and a kill before it is told", async (t) => {
-      const calls = [...propose().calls, { name: "bash", arguments: { command: "sleep 60" } }];
+      const calls = [...propose().calls, { name: "bash", arguments: { command: "echo x > begun; sleep 60" } }];
       const { sandbox } = await stage(t, [{ calls }, REST], { globalFiles: workflow("fix", ["test"], OFFERED) });
       const { onDialog } = answering([START]);
-      const first = await startRpc({ version, sandbox, onDialog });
+      // A call that has not begun at the yes is refused.
+      const first = await startRpc({
+        version,
+        sandbox,
+        onDialog: async (request) => {
+          while (!existsSync(join(sandbox.project, "begun"))) await sleep(50);
+          return onDialog(request);
+        },
+      });
       await first.prompt("Go");
       await first.waitFor(({ type, toolName }) => type === "tool_execution_end" && toolName === TOOL);
       await first.kill();

@@ -224,6 +224,18 @@ fn entered(text: &str) -> Answer {
     Answer::Entered(text.into())
 }
 
+/// pi asks again after an answer that failed.
+#[test]
+fn behind_a_failed_answer_that_uses_a_budget_up_one_answer_follows() {
+    let mut session = with_budgets("budget: {turns: 3}\n", "");
+    session.has_taken(turns(3));
+    let output = session.on(Event::AgentEnd { stop: Stop::Failed });
+    assert!(notices(&output).contains("3 of 3 turns"), "{output:?}");
+    assert!(!session.on(Event::TurnStart).effects.contains(&Effect::Abort));
+    let _ = session.on(Event::TurnEnd { queued: false, calls: &[] });
+    assert!(session.on(Event::TurnStart).effects.contains(&Effect::Abort));
+}
+
 #[test]
 fn an_amount_is_one_of_the_measure_that_was_asked_for() {
     let mut session = with_budgets("budget: {cost: 1, turns: 10}\n", "");
