@@ -236,7 +236,7 @@ for (const version of VERSIONS) {
       assert.equal(ended.status, 0, ended.stderr);
       assert.match(model.messagesText(0), /Start The all: the whole/);
       const refused = await run("hello");
-      assert.equal(refused.status, 2, refused.stderr);
+      assert.equal(refused.status, 1, refused.stderr);
       assert.match(refused.stderr, /Usage: \/workflow hello \{description\}/);
     });
 

@@ -1,10 +1,8 @@
 // Workflows that the agent proposes: the user is asked, and what the user allows starts when the agent is at rest.
 
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { panel, requestsOf, team } from "./harness/branches.mjs";
 import { LONG, VERSIONS, some } from "./harness/extent.mjs";
 import { REPO, readSession, runPrint } from "./harness/pi.mjs";
@@ -267,19 +265,14 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("another call of the same answer delays the start, and a kill before it is told", async (t) => {
-      const calls = [...propose().calls, { name: "bash", arguments: { command: "echo x > begun; sleep 60" } }];
-      const { sandbox } = await stage(t, [{ calls }, REST], { globalFiles: workflow("fix", ["test"], OFFERED) });
-      const { onDialog } = answering([START]);
-      // A call that has not begun at the yes is refused.
-      const first = await startRpc({
-        version,
-        sandbox,
-        onDialog: async (request) => {
-          while (!existsSync(join(sandbox.project, "begun"))) await sleep(50);
-          return onDialog(request);
-        },
+    test("a start that a kill prevents is told once, and does not come", async (t) => {
+      const { sandbox } = await stage(t, [propose(), REST], {
+        globalFiles: workflow("fix", ["test"], OFFERED),
+        files: { "slow.mjs": "export default (pi) => pi.on('turn_end', () => new Promise(() => {}));" },
       });
+      const { onDialog } = answering([START]);
+      const extension = [join(sandbox.project, "slow.mjs"), REPO];
+      const first = await startRpc({ version, sandbox, extension, onDialog });
       await first.prompt("Go");
       await first.waitFor(({ type, toolName }) => type === "tool_execution_end" && toolName === TOOL);
       await first.kill();
