@@ -3,7 +3,6 @@
 use sha2::{Digest, Sha256};
 
 use super::paths::join;
-use super::seal::hexadecimal;
 
 /// The name of the folder, in the folder of the workflow.
 pub const SCRIPTS: &str = "scripts";
@@ -33,6 +32,11 @@ pub(crate) struct ScriptFiles {
     hash: Sha256,
     count: usize,
     bytes: usize,
+}
+
+/// Returns a hash in hexadecimal digits.
+pub(super) fn hexadecimal(hash: Sha256) -> String {
+    hash.finalize().iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"))
 }
 
 impl ScriptFiles {

@@ -34,6 +34,7 @@ use super::models::OwnModel;
 use super::outcomes::Outcome;
 use super::own_limits::OwnLimits;
 use super::results::Results;
+use super::scripts::hexadecimal;
 use super::value_type::{Bounds, Output, ValueType};
 use super::values::ValueName;
 use super::workflow::{Entry, EntryKind, Phase, ToolPolicy, Workflow};
@@ -54,11 +55,6 @@ pub fn with_values<'a>(hash: &str, values: impl Iterator<Item = (&'a str, &'a st
     hash.hash(&mut rules);
     values.for_each(|value| value.hash(&mut rules));
     hexadecimal(rules.0)
-}
-
-/// Returns a hash in hexadecimal digits.
-pub(super) fn hexadecimal(hash: Sha256) -> String {
-    hash.finalize().iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"))
 }
 
 /// Hashes rules as unambiguous bytes. Types that are rules in all parts derive [`Hash`].
