@@ -53,6 +53,22 @@ function project(sandbox) {
   };
 }
 
+/**
+ * Starts the workflow in a pi that is killed at its first dialog, and returns the request for the dialog.
+ *
+ * @param {typeof VERSIONS[number]} version
+ * @param {import("./harness/sandbox.mjs").Sandbox} sandbox
+ */
+async function killedAtDialog(version, sandbox) {
+  const asked = Promise.withResolvers();
+  const onDialog = (/** @type {unknown} */ request) => (asked.resolve(request), new Promise(() => {}));
+  const rpc = await startRpc({ version, sandbox, onDialog });
+  void rpc.prompt("/workflow hello Add a route").catch(() => {});
+  const request = await asked.promise;
+  await rpc.kill();
+  return request;
+}
+
 for (const version of VERSIONS) {
   suite(`pi ${version}: a killed pi`, { concurrency: 2 }, () => {
     test("in the first step, before any message: the run is there, and the step runs again with :resume alone", async (t) => {
@@ -88,15 +104,7 @@ for (const version of VERSIONS) {
     test("at the question about the commands of a run: it has not begun, and nothing has run", LONG, async (t) => {
       const { sandbox } = await stage(t, [next, REST], { projectFiles: files([quick("one"), "build.md"]) });
       const { begun } = project(sandbox);
-      const asked = Promise.withResolvers();
-      const first = await startRpc({
-        version,
-        sandbox,
-        onDialog: (request) => (asked.resolve(request), new Promise(() => {})),
-      });
-      void first.prompt("/workflow hello Add a route").catch(() => {});
-      await asked.promise;
-      await first.kill();
+      await killedAtDialog(version, sandbox);
       assert.deepEqual([begun(), sessionFiles(sandbox)], [[], []]);
 
       const rpc = await startRpc({ version, sandbox, onDialog: ({ options }) => options[1] });
@@ -131,15 +139,7 @@ for (const version of VERSIONS) {
         globalFiles: files([quick("one"), ask, quick("two"), "build.md"]),
       });
       const { begun } = project(sandbox);
-      const asked = Promise.withResolvers();
-      const first = await startRpc({
-        version,
-        sandbox,
-        onDialog: (request) => (asked.resolve(request), new Promise(() => {})),
-      });
-      void first.prompt("/workflow hello Add a route").catch(() => {});
-      await asked.promise;
-      await first.kill();
+      await killedAtDialog(version, sandbox);
 
       const run = await runPrint({ version, sandbox, prompt: "/workflow :answer left", args: ["--continue"] });
       assert.deepEqual(run, { code: 0, stdout: "I rest.\n", stderr: "Workflow The hello: DONE.\n" });
@@ -266,15 +266,7 @@ for (const version of VERSIONS) {
           globalFiles: files([{ ask: "Which way?", id: "way", outcomes }, quick("two"), "build.md"], { inputs }),
         });
         const { begun } = project(sandbox);
-        const asked = Promise.withResolvers();
-        const first = await startRpc({
-          version,
-          sandbox,
-          onDialog: (request) => (asked.resolve(request), new Promise(() => {})),
-        });
-        void first.prompt("/workflow hello Add a route").catch(() => {});
-        assert.doesNotMatch(JSON.stringify(await asked.promise), /right/i);
-        await first.kill();
+        assert.doesNotMatch(JSON.stringify(await killedAtDialog(version, sandbox)), /right/i);
 
         const answer = (/** @type {string} */ name) =>
           runPrint({ version, sandbox, prompt: `/workflow :answer ${name}`, args: ["--continue"] });
