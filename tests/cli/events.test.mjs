@@ -211,8 +211,9 @@ for (const version of VERSIONS) {
         cwd: sandbox.project,
         env: { ...sandbox.env(), PATH: `${bin}:${process.env.PATH}` },
         stdio: ["ignore", "ignore", "pipe"],
+        detached: true,
       });
-      sandbox.adopt(async () => void child.kill());
+      sandbox.adopt(async () => void process.kill(-Number(child.pid), "SIGKILL"));
       let stderr = "";
       child.stderr.setEncoding("utf8").on("data", (text) => (stderr += text));
       for (const end = Date.now() + 60_000; Date.now() < end && !/\ndone · /.test(stderr);) await sleep(100);
@@ -221,7 +222,7 @@ for (const version of VERSIONS) {
 
     test("after a kill in the middle each line is whole, and --continue goes on in the file", LONG, async (t) => {
       const long = { name: "bash", arguments: { command: "sleep 30" } };
-      const { start, run, sandbox } = await withPi(
+      const { start, run, sandbox, model } = await withPi(
         t,
         version,
         [leave("", { summary: "S" }), { calls: [long] }, leave(""), { text: "End." }],
@@ -233,6 +234,7 @@ for (const version of VERSIONS) {
       const first = start(["hello", "Do it", "--events", file, "--session", "s.jsonl"]);
       for (const end = Date.now() + 60_000; Date.now() < end; await sleep(50))
         if (existsSync(file) && readFileSync(file, "utf8").includes('"title":"Build"')) break;
+      await model.waitForRequests(2);
       first.child.kill("SIGKILL");
       await first.ended;
       const before = eventsIn(readFileSync(file, "utf8"));

@@ -10,7 +10,7 @@ import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
-import { ends, notices } from "./harness/workflows.mjs";
+import { ends } from "./harness/workflows.mjs";
 
 const FOR_THIS_RUN = "Yes, for this run";
 
@@ -235,16 +235,6 @@ for (const version of VERSIONS) {
       await rpc.prompt("/workflow goal Make it so");
       assert.match(asked.join(), /^Start "Mine"\? It runs commands:\n[^]*Project step/);
       assert.equal(existsSync(join(sandbox.project, "mine")), false);
-    });
-
-    test("`builtin: false` and settings that cannot be read take them away", async (t) => {
-      for (const settings of ["builtin: false\n", "builtin: off\n"]) {
-        const { sandbox } = await stage(t, [], { builtin: true, globalFiles: { "settings.yaml": settings } });
-        const rpc = await startRpc({ version, sandbox });
-        await rpc.prompt("/workflow goal Make it so");
-        assert.match(JSON.stringify(notices(rpc)), /Unknown workflow: \\"goal\\"/);
-        if (settings !== "builtin: false\n") assert.match(JSON.stringify(notices(rpc)), /settings\.yaml:1:10/);
-      }
     });
   });
 }

@@ -90,6 +90,7 @@ for (const version of VERSIONS) {
           assert.deepEqual(
             ["src/y", "src/z", "docs/z"].map((path) => existsSync(join(sandbox.project, path))),
             [false, false, true],
+            ran,
           );
         }
       });

@@ -38,7 +38,7 @@ const STARTS = [
   { line: "fix-issue the greeting", shown: /You need no tool\.[^]*The greeting is missing, says the issue\./ },
   { line: "packages the greeting", shown: /Judge what was done: Done as the phase asks\.[^]*Changed:[^]*ISSUE\.md/ },
   { line: "planned-change the greeting", shown: /Change Done as the phase asks\. in Done as the phase asks\./ },
-  { line: "refactor the greeting", shown: /"clean"/ },
+  { line: "refactor the greeting", shown: /Writable in this phase:\*\* src\/api\// },
   { line: "story the greeting", shown: /"next-step"[^]*"list"/ },
   { line: "tournament entrants=2 at-once=2 the greeting", shown: /Judge candidate 2 of 2/ },
 ];

@@ -1,10 +1,11 @@
 // Workflows that the agent proposes: the user is asked, and what the user allows starts when the agent is at rest.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { panel, requestsOf, team } from "./harness/branches.mjs";
-import { LONG, VERSIONS, some } from "./harness/extent.mjs";
+import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { REPO, readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -179,28 +180,6 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("a call that is not understood is refused with the reason", async (t) => {
-      const wrong = [
-        [{ workflow: "fxi" }, /^There is no workflow "fxi" to propose, only: fix\. Did you mean "fix"\?$/],
-        [{ task: "x".repeat(100_000) }, /^The proposal is too long/],
-        [{ task: "\u001b[2J\u001b]0;x\u0007" }, /^The proposal has control characters/],
-        [{ workflow: "\u001b[31mfix" }, /^The proposal has control characters/],
-        [{ inputs: { scope: "all" } }, /^`scope`: expected `api` or `web`, found `all`\.$/],
-      ];
-      for (const [more, told] of some(wrong)) {
-        const { model, sandbox } = await stage(t, [propose(/** @type {object} */ (more)), REST], {
-          globalFiles: workflow("fix", ["test"], OFFERED),
-        });
-        const { dialogs, onDialog } = answering([START]);
-        const rpc = await startRpc({ version, sandbox, onDialog });
-        await rpc.promptAndSettle("Go");
-        const [result] = storedResults(await rpc.entries());
-        assert.match(result, /** @type {RegExp} */ (told));
-        assert.deepEqual([dialogs.length, model.requests.length], [0, 2]);
-        await rpc.close();
-      }
-    });
-
     test("is away in a run and in its branches", LONG, async (t) => {
       const offered = { whenToUse: "Always." };
       const call = propose({ workflow: "panel" });
@@ -226,6 +205,7 @@ for (const version of VERSIONS) {
       const { onDialog } = answering([START]);
       const rpc = await startRpc({ version, sandbox, onDialog });
       await settles(rpc, "Go", 2);
+      assert.equal(readFileSync(join(sandbox.project, "begun.txt"), "utf8"), "ready\n");
       assert.equal(ends(await rpc.entries()).length, 1);
       assert.deepEqual(rpc.extensionErrors(), []);
       await rpc.close();

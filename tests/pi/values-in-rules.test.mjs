@@ -4,8 +4,6 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
-import { branchOf } from "./harness/branches.mjs";
 import { LONG, VERSIONS, variants } from "./harness/extent.mjs";
 import { progress } from "./harness/gates.mjs";
 import { readSession, runPrint, sessionFiles } from "./harness/pi.mjs";
@@ -121,55 +119,6 @@ for (const version of VERSIONS) {
       const later = await startRpc({ version, sandbox, args: ["--continue"] });
       await later.promptAndSettle("Go on.");
       assert.match(notices(later).at(-1) ?? "", /the gate was not passed in 2 attempts/);
-    });
-
-    test("one input bounds a list, a way, a command and the agents at a time", LONG, async (t) => {
-      const give = (/** @type {object} */ input) => ({
-        calls: [{ name: "workflow_step", arguments: { action: "next", summary: "Done.", ...input } }],
-      });
-      const tasks = (/** @type {string[]} */ ...names) => give({ outcome: "go", outputs: { tasks: names } });
-      let atOnce = 0;
-      let most = 0;
-      /** @type {import("./harness/scripted-model.mjs").StepFunction} */
-      const answer = async (request, index) => {
-        if (branchOf(request)) {
-          most = Math.max(most, (atOnce += 1));
-          await sleep(100);
-          atOnce -= 1;
-          return give({});
-        }
-        return (
-          [give({ outcome: "again", outputs: { tasks: [] } }), tasks("a", "b", "c"), tasks("a", "b")][index] ?? REST
-        );
-      };
-      const { model, sandbox } = await stage(t, answer, {
-        globalFiles: workflow("flow", [], {
-          ...QUIET,
-          inputs: { n: { type: "number", min: 1, max: 4 } },
-          phases: [
-            {
-              id: "plan",
-              prompt: "Plan.",
-              outputs: { tasks: { type: "list", max: "input.n" } },
-              outcomes: { again: { to: "loop", max: "input.n" }, go: "next" },
-            },
-            { run: "echo x >> begun; sleep 60", timeout: "{input.n}", outcomes: { failed: "next" } },
-            {
-              phases: [{ id: "work", prompt: "Do {item}.", write: [] }],
-              each: ["one", "two", "three", "four"],
-              parallel: "input.n",
-            },
-          ],
-        }),
-      });
-      const { stderr } = await runPrint({ version, sandbox, prompt: "/workflow flow n=2 -- The task" });
-      assert.match(stderr, /Workflow The flow: DONE\./);
-      const results = toolResults(model.requests.filter((request) => !branchOf(request)).at(-1) ?? model.lastRequest());
-      assert.match(results[0], /`again`: back to the first phase, at most 2 times/);
-      assert.match(results[1], /wrong: `tasks`: a list of at most 2 texts/);
-      const { visits } = progress(readSession(sandbox, sessionFiles(sandbox).at(-1) ?? ""));
-      assert.equal(visits["flow:1"].evidence[0].result, "it took too long and was stopped");
-      assert.equal(most, 2);
     });
   });
 }

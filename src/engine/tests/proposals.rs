@@ -396,6 +396,8 @@ fn a_call_that_is_not_understood_is_refused_with_the_reason() {
         (r#"{"workflow":"fix"}"#, "`task` is empty"),
         (r#"{"workflow":"fix","task":"x","scope":"api"}"#, "unknown argument \"scope\""),
         (&long, text::PROPOSAL_TOO_LONG),
+        (r#"{"workflow":"\u001b[31mfix","task":"x"}"#, text::PROPOSAL_CONTROL),
+        (r#"{"workflow":"fix","task":"\u001b[2J"}"#, text::PROPOSAL_CONTROL),
     ] {
         let told = session.refused(input);
         assert!(told.starts_with(part), "{told}");

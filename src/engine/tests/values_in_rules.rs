@@ -229,7 +229,7 @@ fn bounded_everywhere(n: &str) -> Session {
     gate: [{ run: make, timeout: input.n, outcome: go }]
   - { run: build, timeout: input.n }
   - phases: [{ id: one, prompt: Do it., write: [] }]
-    each: output.plan.tasks
+    each: [a, b, c, d]
     parallel: input.n
 ";
     session.files.global.insert("w/workflow.yaml".into(), text.to_owned());
