@@ -26,20 +26,18 @@ pub(crate) mod fixtures;
 mod tests;
 
 pub use diagnostic::{Diagnostic, Excerpt, Place, Problem, Severity, columns, on_one_line};
-pub use model::Agreement;
-pub use model::WorkflowOutput;
 pub use model::path_variables::resolve as resolve_path;
 pub(crate) use model::written_paths::{relative, stem};
 pub use model::{
-    Aliases, Answer, AnswerText, AutoContinue, BUILTIN_ROOT, BoundValue, Bounds, Budget, BudgetBounds, Check,
-    CheckKind, Command, Condition, ContextInjection, ContextMode, DEFAULT_MAX_LOOPS, Decide, DirEntry, Each, Entry,
-    EntryKind, FileAccess, FileEntry, FileError, FileKind, Gate, Given, HiddenCause, Input, KnownModel,
+    Agreement, Aliases, Answer, AnswerText, AutoContinue, BUILTIN_ROOT, BoundValue, Bounds, Budget, BudgetBounds,
+    Check, CheckKind, Command, Condition, ContextInjection, ContextMode, DEFAULT_MAX_LOOPS, Decide, DirEntry, Each,
+    Entry, EntryKind, FileAccess, FileEntry, FileError, FileKind, Gate, Given, HiddenCause, Input, KnownModel,
     LONGEST_WAIT_MS, LeftOut, Library, Limits, MAX_BYTES, MAX_ENTRIES, MAX_NESTING, MAX_OFFERED, MAX_OFFERS, Measure,
     Model, ModelSetting, Need, Notify, Occasion, Offer, Outcome, Output, OwnLimits, OwnModel, OwnWork, Package,
     PackageScope, Parallel, PathVariable, Pattern, Permission, Phase, PhaseTest, Question, ReadError, Record, Refusal,
     Results, Root, RuleFile, RuleUse, SAMPLE_RUN_DIR, Sandbox, Settings, Show, Stale, Step, Surroundings, Target,
     Thinking, ToolPolicy, Total, Unavailable, UserLimits, UserMessage, ValueName, ValueType, Variable, WayBound, Work,
-    Workflow, WorkflowFiles, WriteTarget, choose, expansions, is_carrier, is_group_key, is_key,
+    Workflow, WorkflowFiles, WorkflowOutput, WriteTarget, choose, expansions, is_carrier, is_group_key, is_key,
     is_name as is_input_name, is_within, label_of, make_different, means_tool, nearest, permission, record_of,
     refusal as path_refusal, runs_commands, short, unescaped, variables as path_variables, wait_ms, wider_for_commands,
     with_emoji, with_names, writes_path,

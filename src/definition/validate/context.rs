@@ -1,5 +1,7 @@
 //! Warnings about `context` and `results`, and about values that a phase never gets.
 
+use std::cell::LazyCell;
+
 use super::fuel::Fuel;
 use crate::definition::diagnostic::{Anchored, PathPart, PhaseProblem, VariableProblem, WorkflowProblem};
 use crate::definition::model::{ContextMode, Entry, EntryKind, Library, Outcome, Phase, Results, Workflow};
@@ -58,6 +60,7 @@ fn later_results(workflow: &Workflow, fuel: &Fuel, anchored: &mut Vec<Anchored>)
 /// Reports variables in the texts of phases for what the `results` of the phase leave out of the summaries, the outputs
 /// and the logs of its file.
 fn left_out_values(workflow: &Workflow, library: &Library, fuel: &Fuel, anchored: &mut Vec<Anchored>) {
+    let entries = LazyCell::new(|| library.entries_of_file(workflow));
     for phase in workflow.phases.iter().filter_map(Entry::as_phase) {
         let Results::Of(results) = &phase.results else { continue };
         if !fuel.spend_on(&phase.instructions) {
@@ -66,7 +69,6 @@ fn left_out_values(workflow: &Workflow, library: &Library, fuel: &Fuel, anchored
         for name in names_in(&phase.instructions) {
             let of_text = name.strip_prefix("summary.").or_else(|| name.strip_prefix("log."));
             let Some(id) = of_text.or_else(|| phase_of_output(name)) else { continue };
-            let entries = library.entries_of_file(workflow);
             if !fuel.spend(2 * entries.len()) {
                 return;
             }
