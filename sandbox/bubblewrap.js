@@ -76,9 +76,11 @@ exit $?`;
  * @param {Sandbox} sandbox
  */
 function bubblewrapArguments(sandbox) {
-  const { writable, readOnly, network, cwd, temporary, hidden, fixed, unreadable, kept, standIns } = sandbox;
+  const { writable, readOnly, network, cwd, temporary, fixed, unreadable, standIns, covers = [] } = sandbox;
+  const hidden = [...sandbox.hidden, ...covers.filter(isFolder)];
+  const sockets = covers.filter((path) => !hidden.includes(path));
   const everything = writable.includes("/");
-  const mounts = new Mounts([...hidden, ...unreadable]);
+  const mounts = new Mounts([...hidden, ...sockets, ...unreadable]);
   try {
     const { args } = mounts;
     args.push(...ISOLATION);
@@ -97,7 +99,7 @@ function bubblewrapArguments(sandbox) {
     if (!everything) {
       mounts.bind(TEMPORARY, { writable: true, source: temporary, isLimit: false });
       args.push("--setenv", "TMPDIR", TEMPORARY);
-      for (const path of foldersOfMounts([cwd, ...hidden, ...unreadable, ...readOnly, ...writable])) {
+      for (const path of foldersOfMounts([cwd, ...hidden, ...sockets, ...unreadable, ...readOnly, ...writable])) {
         const place = join(temporary, relative(TEMPORARY, path));
         removeLink(place);
         makeFolder("/", place, 0o755);
@@ -106,8 +108,10 @@ function bubblewrapArguments(sandbox) {
       if (isBelow(cwd, TEMPORARY)) mounts.bind(cwd, { isLimit: false });
       for (const path of writable) mounts.bind(path, { writable: true });
     }
-    for (const path of foldersAround([...readOnly, ...hidden, ...fixed, ...unreadable, dirname(temporary)], writable))
-      mounts.bind(path, { writable: true });
+    const around = foldersAround([...readOnly, ...hidden, ...fixed, ...unreadable, dirname(temporary)], writable);
+    for (const path of around) mounts.bind(path, { writable: true });
+    const aroundSockets = foldersAround(sockets, writable).filter((path) => !around.includes(path));
+    mounts.passing(sockets, aroundSockets);
     for (const path of fixed) addFixed(path, mounts);
     // The folder above `temporary` also holds the process ids of the session.
     if (writable.some((path) => isBelow(temporary, path))) mounts.empty(dirname(temporary), { writable: true });
@@ -166,8 +170,11 @@ function addFixed(link, mounts) {
 function foldersOfMounts(paths) {
   const inside = paths.filter((path) => path !== TEMPORARY && isBelow(path, TEMPORARY));
   const folders = inside.map((path) => join(TEMPORARY, relative(TEMPORARY, path).split(sep)[0]));
-  return [...new Set(folders)].filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isDirectory());
+  return [...new Set(folders)].filter(isFolder);
 }
+
+/** @param {string} path */
+const isFolder = (path) => lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
 /** Removes a link or file, but no folder. @param {string} path */
 function removeLink(path) {
@@ -195,11 +202,11 @@ export function bubblewrapLine(line, sandbox) {
   // The kernel lets nobody reach into a process whose program cannot be read. Without a copy only the filter prevents
   // this.
   const first = canCopy(program) ? `--perms 0111 --file 4 ${FIRST}` : `--symlink ${shell} ${FIRST}`;
-  const descriptors = `3<${filterFile(sandbox.sockets === true)} 4<${shell} 5</proc/$$/stat ${OUTSIDE}</ </dev/null`;
+  const descriptors = `3<${filterFile(sandbox.covers !== undefined)} 4<${shell} 5</proc/$$/stat ${OUTSIDE}</ </dev/null`;
   return {
-    line: `exec ${quoted(program)} ${args} ${first} -- ${FIRST} -c ${check} sh ${process.pid} ${shell} -c -- ${quoted(line)} "$0" ${descriptors}`,
+    line: `${mounts.passingLines()}exec ${quoted(program)} ${args} "$@" ${first} -- ${FIRST} -c ${check} sh ${process.pid} ${shell} -c -- ${quoted(line)} "$0" ${descriptors}`,
     places: mounts.places,
-    sealed: [...sandbox.readOnly, ...sandbox.hidden, ...sandbox.unreadable, dirname(sandbox.temporary)],
+    sealed: [...sandbox.readOnly, ...mounts.covers, dirname(sandbox.temporary)],
     close: () => mounts.close(),
   };
 }

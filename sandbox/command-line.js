@@ -15,7 +15,8 @@ import { realPath } from "./write-target.js";
  * @property {string[]} readOnly paths that stay read-only in writable folders, and can be read in the system's folder
  *   for temporary files
  * @property {boolean} network
- * @property {boolean} [sockets] true if sockets in the file system can be used: sockets of other programs are covered
+ * @property {string[]} [covers] the sockets of other programs, and folders with such sockets, which are covered;
+ *   `undefined` if sockets in the file system cannot be used
  * @property {string} cwd
  * @property {string} temporary the folder for temporary files
  * @property {string[]} hidden folders and files that appear empty, whatever is writable

@@ -280,11 +280,12 @@ export class SandboxSession {
           found: everything ? [] : this.#sockets,
           since: this.#since,
         });
-    const hidden = [...keys.hidden.filter((path) => !covers?.some((other) => isBelow(path, other))), ...(covers ?? [])];
-    const visible = unreadable.filter((path) => !hidden.some((other) => isBelow(path, other)));
+    const isSeen = (/** @type {string} */ path) => !covers?.some((other) => isBelow(path, other));
+    const hidden = keys.hidden.filter(isSeen);
+    const visible = unreadable.filter((path) => isSeen(path) && !hidden.some((other) => isBelow(path, other)));
     const more = { readOnly, hidden, unreadable: visible, kept: keptNames };
-    const sandbox = { ...reach, ...keys, ...more, network, sockets: covers !== undefined, cwd, standIns };
-    const around = [...sandbox.hidden, ...unreadable].find(
+    const sandbox = { ...reach, ...keys, ...more, network, covers, cwd, standIns };
+    const around = [...hidden, ...(covers ?? []), ...unreadable].find(
       (path) => isBelow(cwd, path) && (path !== cwd || unreadable.includes(path)),
     );
     if (around !== undefined) throw new Error(`commands do not see the folder ${around}`);

@@ -1,7 +1,7 @@
 // Runs command lines confined, one after the other, as an agent does. Prints their results as JSON.
 //
 //   node confined-host.mjs FOLDER LIMITS LINE...      LIMITS in JSON; a list has the writable paths; `agent` is the
-//   agent's folder
+//   agent's folder, and `meanwhile` a line that runs, not confined, after each confined line was made
 import { spawnSync } from "node:child_process";
 import { SandboxSession } from "#sandbox";
 
@@ -18,6 +18,7 @@ const results = lines.map((line, index) => {
   } catch (/** @type {any} */ error) {
     return { refused: error.message };
   }
+  if (limits.meanwhile) spawnSync("sh", ["-c", limits.meanwhile]);
   const { status, stdout, stderr } = spawnSync("bash", ["-c", confined], { cwd: folder, encoding: "utf8" });
   const notice = session.notice(id, stderr);
   session.ended(id);

@@ -178,6 +178,35 @@ suite("sockets in the file system", { skip: process.platform === "linux" ? false
       assert.deepEqual(stop(), []);
     });
 
+    test(`that vanish or are replaced while a sandbox is built do not keep a command from running${who}`, async (t) => {
+      const root = folders(t, user);
+      const [gone, folder, replaced] = ["outside/gone", "outside/deep/s", "outside/replaced"].map((path) =>
+        join(root, path),
+      );
+      for (const writable of [[], ["/"]]) {
+        execFileSync(as(user)[0] ?? "sh", [
+          ...as(user).slice(1),
+          ...(user ? ["sh"] : []),
+          "-c",
+          `mkdir -p ${root}/outside/deep`,
+        ]);
+        const servers = [
+          await serve(t, as(user), [gone, folder]),
+          await serve(t, as(user), [`${replaced}-new`, replaced]),
+        ];
+        const meanwhile = `rm -r ${gone} ${root}/outside/deep; mv ${replaced}-new ${replaced}`;
+        const [tried] = run(root, user, { writable, network: false, meanwhile }, [reach([gone, folder, replaced])]);
+        assert.equal(tried.status, 0, tried.stderr);
+        assert.match(tried.stdout, /replaced .*refused/);
+        assert.deepEqual(
+          servers.flatMap((seen) => seen()),
+          [],
+        );
+        assert.equal(existsSync(gone), false);
+        rmSync(replaced);
+      }
+    });
+
     test(`of a command line are left to the next one, those of others from before are not${who}`, async (t) => {
       const root = folders(t, user);
       const socket = join(root, "project/src/s");
