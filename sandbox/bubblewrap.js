@@ -49,6 +49,9 @@ const ISOLATION = [
   "--die-with-parent",
 ];
 
+/** The place in the arguments for the mounts of sockets, which the shell that starts bubblewrap puts there. */
+const SOCKETS = '"$@"';
+
 /** The character in the place of bytes that are not UTF-8. */
 const NOT_UTF8 = "\uFFFD";
 
@@ -77,10 +80,10 @@ exit $?`;
  */
 function bubblewrapArguments(sandbox) {
   const { writable, readOnly, network, cwd, temporary, fixed, unreadable, standIns, covers = [] } = sandbox;
-  const hidden = [...sandbox.hidden, ...covers.filter(isFolder)];
-  const sockets = covers.filter((path) => !hidden.includes(path));
+  const sockets = covers.filter((path) => !isFolder(path) && ![TEMPORARY, ...writable].some((at) => isBelow(path, at)));
+  const hidden = [...sandbox.hidden, ...covers.filter((path) => !sockets.includes(path))];
   const everything = writable.includes("/");
-  const mounts = new Mounts([...hidden, ...sockets, ...unreadable]);
+  const mounts = new Mounts([...hidden, ...unreadable]);
   try {
     const { args } = mounts;
     args.push(...ISOLATION);
@@ -89,6 +92,7 @@ function bubblewrapArguments(sandbox) {
       everything ? "--bind" : "--ro-bind",
       "/",
       "/",
+      SOCKETS,
       "--dev",
       "/dev",
       "--proc",
@@ -96,10 +100,11 @@ function bubblewrapArguments(sandbox) {
       "--remount-ro",
       "/proc",
     );
+    mounts.addSockets(sockets);
     if (!everything) {
       mounts.bind(TEMPORARY, { writable: true, source: temporary, isLimit: false });
       args.push("--setenv", "TMPDIR", TEMPORARY);
-      for (const path of foldersOfMounts([cwd, ...hidden, ...sockets, ...unreadable, ...readOnly, ...writable])) {
+      for (const path of foldersOfMounts([cwd, ...hidden, ...unreadable, ...readOnly, ...writable])) {
         const place = join(temporary, relative(TEMPORARY, path));
         removeLink(place);
         makeFolder("/", place, 0o755);
@@ -108,22 +113,19 @@ function bubblewrapArguments(sandbox) {
       if (isBelow(cwd, TEMPORARY)) mounts.bind(cwd, { isLimit: false });
       for (const path of writable) mounts.bind(path, { writable: true });
     }
-    const around = foldersAround([...readOnly, ...hidden, ...fixed, ...unreadable, dirname(temporary)], writable);
-    for (const path of around) mounts.bind(path, { writable: true });
-    const aroundSockets = foldersAround(sockets, writable).filter((path) => !around.includes(path));
-    mounts.passing(sockets, aroundSockets);
+    for (const path of foldersAround([...readOnly, ...hidden, ...fixed, ...unreadable, dirname(temporary)], writable))
+      mounts.bind(path, { writable: true });
     for (const path of fixed) addFixed(path, mounts);
     // The folder above `temporary` also holds the process ids of the session.
     if (writable.some((path) => isBelow(temporary, path))) mounts.empty(dirname(temporary), { writable: true });
     for (const path of readOnly) mounts.bind(path);
     if (everything) args.push("--ro-bind-try", "/sys", "/sys");
     for (const path of hidden) {
-      if (lstatSync(path).isDirectory()) mounts.empty(path);
+      if (isFolder(path)) mounts.empty(path);
       else mounts.bind(path, { source: "/dev/null" });
     }
     // The mount is read-only, so nobody can change the rights.
-    for (const path of unreadable)
-      mounts.bind(path, { source: lstatSync(path).isDirectory() ? standIns.folder : standIns.file });
+    for (const path of unreadable) mounts.bind(path, { source: isFolder(path) ? standIns.folder : standIns.file });
     args.push("--chdir", cwd, "--seccomp", "3");
     return mounts;
   } catch (error) {
@@ -174,7 +176,9 @@ function foldersOfMounts(paths) {
 }
 
 /** @param {string} path */
-const isFolder = (path) => lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+function isFolder(path) {
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
 
 /** Removes a link or file, but no folder. @param {string} path */
 function removeLink(path) {
@@ -196,7 +200,7 @@ export function bubblewrapLine(line, sandbox) {
   const stat = findProgram("stat");
   if (stat === undefined) throw new Error("the program `stat` is not installed.");
   const mounts = bubblewrapArguments(sandbox);
-  const args = mounts.args.map(quoted).join(" ");
+  const args = mounts.args.map((arg) => (arg === SOCKETS ? arg : quoted(arg))).join(" ");
   const check = quoted(firstLine(mounts.check(quoted(stat))));
   const shell = `"\${BASH:-/bin/sh}"`;
   // The kernel lets nobody reach into a process whose program cannot be read. Without a copy only the filter prevents
@@ -204,9 +208,9 @@ export function bubblewrapLine(line, sandbox) {
   const first = canCopy(program) ? `--perms 0111 --file 4 ${FIRST}` : `--symlink ${shell} ${FIRST}`;
   const descriptors = `3<${filterFile(sandbox.covers !== undefined)} 4<${shell} 5</proc/$$/stat ${OUTSIDE}</ </dev/null`;
   return {
-    line: `${mounts.passingLines()}exec ${quoted(program)} ${args} "$@" ${first} -- ${FIRST} -c ${check} sh ${process.pid} ${shell} -c -- ${quoted(line)} "$0" ${descriptors}`,
+    line: `${mounts.socketLines()}exec ${quoted(program)} ${args} ${first} -- ${FIRST} -c ${check} sh ${process.pid} ${shell} -c -- ${quoted(line)} "$0" ${descriptors}`,
     places: mounts.places,
-    sealed: [...sandbox.readOnly, ...mounts.covers, dirname(sandbox.temporary)],
+    sealed: [...sandbox.readOnly, ...mounts.covered, dirname(sandbox.temporary)],
     close: () => mounts.close(),
   };
 }

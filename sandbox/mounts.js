@@ -39,12 +39,12 @@ export class Mounts {
   #expected = { writable: new Set(), readOnly: new Set() };
   /** @type {import("./untrusted-files.js").Place[]} */
   #opened = [];
-  /** @type {{ sockets: string[], folders: string[] }} */
-  #passing = { sockets: [], folders: [] };
+  /** @type {string[]} */
+  #sockets = [];
 
-  /** @param {string[]} covers paths that are covered last: earlier mounts in these paths are not seen */
-  constructor(covers) {
-    this.covers = covers;
+  /** @param {string[]} covered paths that are covered last: earlier mounts in these paths are not seen */
+  constructor(covered) {
+    this.covered = covered;
   }
 
   /**
@@ -73,23 +73,24 @@ export class Mounts {
   }
 
   /**
-   * Covers sockets, and mounts writable folders around them, in which nothing else is mounted. What is gone before
-   * bubblewrap starts needs no mount, and there is no longer a place for it.
-   * @param {string[]} sockets
-   * @param {string[]} folders outermost first
+   * Covers sockets outside of what is writable. Their programs may remove them at any moment, and then there is no place
+   * for a mount.
+   * @param {string[]} paths
    */
-  passing(sockets, folders) {
-    this.#passing = { sockets, folders };
-    this.places.push(...folders, ...sockets);
+  addSockets(paths) {
+    this.#sockets = paths;
+    this.places.push(...paths);
   }
 
-  /** Returns lines of a shell that make its positional parameters the last mounts: of what is not gone. */
-  passingLines() {
-    const [sockets, folders] = [this.#passing.sockets.map(quoted), this.#passing.folders.map(quoted)];
-    const lines = [
-      ...folders.map((path) => `[ ! -d ${path} ] || set -- "$@" --bind ${path} ${path}`),
-      ...sockets.map((path) => `[ ! -S ${path} ] || set -- "$@" --ro-bind /dev/null ${path}`),
-    ];
+  /**
+   * Returns lines of a shell that sets its parameters to the arguments for the sockets that are still there. The source
+   * of each mount, `/dev/null`, is named through the folder of the socket: bubblewrap leaves out a mount without a source.
+   */
+  socketLines() {
+    const lines = this.#sockets.map((path) => {
+      const source = `${dirname(path)}${dirname(path).replace(/\/[^/]+/g, "/..")}/dev/null`;
+      return `[ ! -e ${quoted(path)} ] || set -- "$@" --ro-bind-try ${quoted(source)} ${quoted(path)}`;
+    });
     return ["set --", ...lines, ""].join("\n");
   }
 
@@ -109,15 +110,14 @@ export class Mounts {
     const paths = [...compared.map(([path]) => path), ...covered.map(([path]) => OUTSIDE_ROOT + path)];
     const ids = [...compared.map(([, { inside }]) => inside), ...covered.map(([, { outside }]) => outside)];
     const closed = new Set(points.flatMap(([, { closed }]) => closed ?? []));
-    const { sockets, folders } = this.#passing;
     // The kernel writes some characters as numbers.
-    const special = [...this.#points.keys(), ...folders].filter((path) => escaped(path) !== path);
+    const special = points.filter(([path]) => escaped(path) !== path);
     return `PI_CONFINED=$(
 exec 2>/dev/null
 m=
 IFS= read -rd '' m </proc/self/mountinfo || [ -n "$m" ] || m=$(cat /proc/self/mountinfo)
 mounted() {
-case $1 in ${special.map((path) => `${quoted(path)}) e=${quoted(escaped(path))};; `).join("")}*) e=$1;; esac
+case $1 in ${special.map(([path]) => `${quoted(path)}) e=${quoted(escaped(path))};; `).join("")}*) e=$1;; esac
 case $m in *" $e "$2,nosuid*) ;; *) exit 1;; esac
 }
 is() { [ "$1" -ef "${OUTSIDE_ROOT}$1" ] || exit 1; }
@@ -135,8 +135,7 @@ ${[this.#expected.readOnly, this.#expected.writable]
   })
   .join("\n")}
 ${each([...closed], '[ ! -x "$p" ] || exit 1')}
-${each(folders, `[ ! -d "${OUTSIDE_ROOT}$p" ] || { mounted "$p" 'r[ow]'; is "$p"; }`)}
-${each(sockets, '[ ! -S "$p" ] || exit 1')}
+${each(this.#sockets, '[ ! -e "$p" ] || [ "$p" -ef /dev/null ] || exit 1')}
 ${paths.length > 0 ? `exec ${stat} -c %d:%i -- ${paths.map(quoted).join(" ")}` : ""}
 ) && case $PI_CONFINED in ${ids.map((id) => (id === undefined ? "*" : quoted(id))).join("'\n'") || "''"}) ;; *) false;; esac || {
 echo ${quoted(NOT_STARTED)} >&2; exit 126
@@ -146,7 +145,7 @@ unset PI_CONFINED`;
 
   /** @param {string} point */
   #isCovered(point) {
-    return this.covers.some((cover) => cover !== point && isBelow(point, cover));
+    return this.covered.some((cover) => cover !== point && isBelow(point, cover));
   }
 
   /**

@@ -27,7 +27,7 @@ impl Engine {
         self.agent.activity.stop(cx);
         self.agent.prompted(from_user);
         if from_user {
-            if let Some(ended) = self.quota.attended(&mut self.run, cx.unix_ms) {
+            if let Some(ended) = self.run.attended(cx.unix_ms) {
                 self.transition(ended, cx);
             }
             self.agent.ending.end_pause();

@@ -149,7 +149,7 @@ impl Engine {
                 self.agent.interrupt_countdown(&self.run, cx);
                 if interrupts
                     && self.quota.is_waiting()
-                    && let Some(ended) = self.quota.attended(&mut self.run, cx.unix_ms)
+                    && let Some(ended) = self.run.attended(cx.unix_ms)
                 {
                     self.transition(ended, cx);
                     tell_pause(&self.run, cx);

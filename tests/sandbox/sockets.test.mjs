@@ -76,14 +76,15 @@ function folders(t, user) {
  * @param {object} limits
  * @param {string[]} lines
  * @param {string[]} [wrapper]
+ * @param {string} [home]
  */
-function run(root, user, limits, lines, wrapper = []) {
+function run(root, user, limits, lines, wrapper = [], home = "home") {
   const host = new URL("confined-host.mjs", import.meta.url).pathname;
   const command = [...wrapper, ...as(user), process.execPath, host, join(root, "project"), JSON.stringify(limits)];
   const [program, ...args] = [...command, ...lines];
   const env = {
     ...process.env,
-    HOME: join(root, "home"),
+    HOME: join(root, home),
     XDG_RUNTIME_DIR: join(root, "runtime"),
     SSH_AUTH_SOCK: join(root, "outside/agent"),
     DBUS_SESSION_BUS_ADDRESS: `unix:path=${root}/outside/bus,guid=1`,
@@ -180,30 +181,45 @@ suite("sockets in the file system", { skip: process.platform === "linux" ? false
 
     test(`that vanish or are replaced while a sandbox is built do not keep a command from running${who}`, async (t) => {
       const root = folders(t, user);
-      const [gone, folder, replaced] = ["outside/gone", "outside/deep/s", "outside/replaced"].map((path) =>
-        join(root, path),
-      );
-      for (const writable of [[], ["/"]]) {
-        execFileSync(as(user)[0] ?? "sh", [
-          ...as(user).slice(1),
-          ...(user ? ["sh"] : []),
-          "-c",
-          `mkdir -p ${root}/outside/deep`,
-        ]);
-        const servers = [
-          await serve(t, as(user), [gone, folder]),
-          await serve(t, as(user), [`${replaced}-new`, replaced]),
-        ];
-        const meanwhile = `rm -r ${gone} ${root}/outside/deep; mv ${replaced}-new ${replaced}`;
-        const [tried] = run(root, user, { writable, network: false, meanwhile }, [reach([gone, folder, replaced])]);
-        assert.equal(tried.status, 0, tried.stderr);
-        assert.match(tried.stdout, /replaced .*refused/);
-        assert.deepEqual(
-          servers.flatMap((seen) => seen()),
+      const [gone, folder, replaced] = ["gone", "deep/s", "replaced"].map((path) => join(root, "outside", path));
+      const [program, ...args] = [...as(user), "mkdir", join(root, "outside/deep")];
+      execFileSync(program, args);
+      const sockets = [gone, folder, replaced, `${replaced}-new`];
+      const hits = await serve(t, as(user), sockets);
+      const meanwhile = `rm -r ${gone} ${root}/outside/deep; mv ${replaced}-new ${replaced}`;
+      const limits = { writable: [join(root, "project/src/")], network: false, meanwhile };
+      const [tried] = run(root, user, limits, [reach(sockets)]);
+      assert.equal(tried.status, 0, tried.stderr);
+      assert.match(tried.stdout, /replaced .*refused/);
+      assert.deepEqual(hits(), []);
+    });
+
+    test(`change nothing of what is read-only or fixed around them${who}`, async (t) => {
+      const root = folders(t, user);
+      const project = join(root, "project");
+      const [program, ...args] = as(user).concat("sh", "-c");
+      execFileSync(program, [
+        ...args,
+        `cd ${root}; mkdir -p project/agent/deep; mv home project/; mkdir dotfiles; ln -s ../../dotfiles project/home/.ssh
+        cd project; git init -q; echo x >secret; git add secret; for i in $(seq 1 210); do echo $i >../outside/$i; ln ../outside/$i docs/; done`,
+      ]);
+      const sockets = ["agent/deep/s", ".git/s", "docs/s", "home/s"].map((path) => join(project, path));
+      const hits = await serve(t, as(user), sockets);
+      const limits = { network: false, hidden: ["secret"], keepsAgentFolder: true, agent: join(project, "agent") };
+      const write = "for f in agent/new agent/deep/new .git/config docs/5; do echo x >>$f && echo wrote $f; done";
+      for (const writable of [[`${project}/`], ["/"]]) {
+        const [written, tried] = run(
+          root,
+          user,
+          { ...limits, writable },
+          [`${write}; true`, reach(sockets)],
           [],
+          "project/home",
         );
-        assert.equal(existsSync(gone), false);
-        rmSync(replaced);
+        assert.equal(written.status, 0, written.stderr);
+        assert.equal(written.stdout, writable[0] === "/" ? "wrote docs/5\n" : "", written.stderr);
+        assert.doesNotMatch(tried.stdout, /REACHED/);
+        assert.deepEqual(hits(), []);
       }
     });
 

@@ -10,7 +10,7 @@ use crate::engine::continuation::tell_pause;
 use crate::engine::effect::{Level, Reply};
 use crate::engine::hold::held_notice;
 use crate::engine::new_workflow;
-use crate::engine::quota;
+use crate::engine::quota::{self, state::OVER};
 use crate::engine::state::{Engine, Run};
 
 /// Defines the controls, and the list of all controls in the order of the completions.
@@ -192,7 +192,7 @@ impl Engine {
                 }
             }
             Control::Resume => return Ok(self.resume_by_user(argument, was_at_rest, cx)),
-            Control::Wait if self.quota.take_due() => {
+            Control::Wait if argument == OVER => {
                 if let Some(state) = self.run.running().map(|state| state.waited(cx.unix_ms)) {
                     self.transition(state, cx);
                 }

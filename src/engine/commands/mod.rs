@@ -17,7 +17,7 @@ use crate::protocol::{CANCEL_COMMAND, WORKFLOW_COMMAND};
 
 use super::context::Cx;
 use super::effect::{Effect, Level, Reply};
-use super::quota::state::WAIT_IS_OVER;
+use super::quota::state::OVER;
 use super::state::Engine;
 
 pub use complete::Completion;
@@ -96,17 +96,17 @@ impl Engine {
     /// Runs a command.
     pub(super) fn command(&mut self, name: &str, arguments: &str, cx: &mut Cx) -> Result<Reply, Stale> {
         let arguments = trim(arguments);
-        let is_of_wait = name == WORKFLOW_COMMAND && arguments == WAIT_IS_OVER;
-        if is_of_wait && !self.quota.is_due() {
+        let control = controls::find(arguments).filter(|_| name == WORKFLOW_COMMAND);
+        let is_of_wait = control == Some((controls::Control::Wait, OVER));
+        if is_of_wait && !self.quota.is_due(cx.unix_ms) {
             return Ok(Reply::None);
         }
-        let control = controls::find(arguments).filter(|_| name == WORKFLOW_COMMAND);
         // A command that only shows something leaves the agent to its countdown.
         let shows = control.is_some_and(|(control, _)| control.only_shows());
         let was_at_rest = self.agent.activity.is_at_rest();
         if !shows {
             self.agent.activity.stop(cx);
-            if !is_of_wait && let Some(ended) = self.quota.attended(&mut self.run, cx.unix_ms) {
+            if !is_of_wait && let Some(ended) = self.run.attended(cx.unix_ms) {
                 self.transition(ended, cx);
             }
         }

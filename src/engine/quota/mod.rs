@@ -93,26 +93,6 @@ fn max_ms(run: &Run, session: &Session) -> Option<u64> {
 }
 
 impl Quota {
-    /// The user acts: a wait for the end of a limit ends, and the bounds of such waits begin anew. Returns the run whose
-    /// wait ends.
-    pub fn attended(&mut self, run: &mut Run, now: u64) -> Option<RunState> {
-        self.is_due = false;
-        let state = run.running()?;
-        let new = state.attended(now);
-        if state.goes_on_at().is_some() {
-            return Some(new);
-        }
-        if new != *state {
-            run.change_unstored(|_, _| new);
-        }
-        None
-    }
-
-    /// Returns true, once, if the end has come: the run is to go on.
-    pub fn take_due(&mut self) -> bool {
-        std::mem::take(&mut self.is_due)
-    }
-
     /// Begins or ends a wait as the state of the run says.
     pub fn follow(&mut self, run: &Run, cx: &mut Cx) {
         let state = run.running().filter(|_| run.held().is_none() && run.agent_of().waits);
@@ -123,7 +103,6 @@ impl Quota {
         if self.end.is_none() || end.is_none() {
             cx.push(Effect::WatchTerminal(end.is_some()));
         }
-        self.is_due = false;
         self.end = end;
         match end {
             Some(end) => {
@@ -141,8 +120,7 @@ impl Quota {
     pub fn tick(&mut self, idle: bool, cx: &mut Cx) {
         let Some(end) = self.end else { return };
         let mut delay_ms = state::tick_ms(end, cx.unix_ms);
-        if end <= cx.unix_ms && idle {
-            self.is_due = true;
+        if self.is_due(cx.unix_ms) && idle {
             cx.push(Effect::RunCommand { name: WORKFLOW_COMMAND, arguments: WAIT_IS_OVER });
             // It is given again if it gets lost.
             delay_ms = state::AGAIN_MS;

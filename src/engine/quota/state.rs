@@ -2,6 +2,8 @@
 
 /// The command of a wait at its end. Only then it does anything.
 pub const WAIT_IS_OVER: &str = ":wait :over";
+/// The argument of that command.
+pub const OVER: &str = ":over";
 /// The time between two commands to go on, in milliseconds.
 pub const AGAIN_MS: u32 = 30_000;
 /// The status line shows the minutes that are left, and in the last one the seconds.
@@ -12,8 +14,6 @@ const MINUTE_MS: u64 = 60_000;
 pub struct Quota {
     /// Its end, in milliseconds since 1970.
     pub(super) end: Option<u64>,
-    /// The end has come, and the command to go on was given.
-    pub(super) is_due: bool,
 }
 
 impl Quota {
@@ -21,9 +21,9 @@ impl Quota {
         self.end.is_some()
     }
 
-    /// Returns true if the end has come, and the run is to go on by the command of the wait.
-    pub fn is_due(&self) -> bool {
-        self.is_due
+    /// Returns true if the end has come: the run is to go on by the command of the wait.
+    pub fn is_due(&self, now: u64) -> bool {
+        self.end.is_some_and(|end| end <= now)
     }
 }
 

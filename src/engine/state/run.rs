@@ -209,6 +209,20 @@ impl Run {
         }
     }
 
+    /// The user acts: a wait for the end of a limit ends, and the bounds of such waits begin anew. Returns the new state if
+    /// it is to be stored: a wait has ended.
+    pub fn attended(&mut self, now: u64) -> Option<RunState> {
+        let state = self.running()?;
+        let new = state.attended(now);
+        if state.goes_on_at().is_some() {
+            return Some(new);
+        }
+        if new != *state {
+            self.change_unstored(|_, _| new);
+        }
+        None
+    }
+
     fn set(&mut self, state: Option<RunState>) {
         self.state = state;
         self.resolve();
