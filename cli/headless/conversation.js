@@ -24,6 +24,8 @@ export class Conversation {
   #sent = 0;
   /** Aborts when the agent begins to work while the user is asked for a message. */
   #waiting = new AbortController();
+  /** The next look at the run at rest. @type {NodeJS.Timeout | undefined} */
+  #look;
   /** Questions one after another. */
   #turn = Promise.resolve();
 
@@ -71,16 +73,17 @@ export class Conversation {
   }
 
   /** Unless the run goes on by itself, asks the user for a message, or ends pi. @param {Pi} pi */
-  #atRest(pi) {
+  #atRest(pi, delay = COUNTDOWN_BEGINS) {
     const sent = this.#sent;
-    setTimeout(() => {
+    clearTimeout(this.#look);
+    this.#look = setTimeout(() => {
       if (this.#isAtWork || this.#hasCountdown || this.#signal.aborted) return;
       this.#turn = this.#turn.then(async () => {
         const run = this.#newestRun();
         // Several events report the same rest.
         if (this.#isAtWork || this.#hasCountdown || sent !== this.#sent) return;
         // At the end of the wait the run may end or pause without the agent, of which nothing else tells.
-        if (run && goesOnByItself(run)) return void setTimeout(() => this.#atRest(pi), WAIT_LOOK).unref();
+        if (run && goesOnByItself(run)) return this.#atRest(pi, WAIT_LOOK);
         if (!run || run.outcome !== "running" || this.#signal.aborted) return pi.finish();
         const { signal } = (this.#waiting = new AbortController());
         const message = await this.#progress.during(() =>
@@ -91,7 +94,7 @@ export class Conversation {
         this.#sent += 1;
         pi.send({ id: "message", type: "prompt", message });
       });
-    }, COUNTDOWN_BEGINS);
+    }, delay).unref();
   }
 }
 

@@ -1,5 +1,6 @@
 //! Values of a run that become commands: only with the user's consent to exactly this value.
 
+use super::entries::{asked, ran};
 use super::*;
 use crate::definition::Command;
 use crate::engine::start::arguments::quoted;
@@ -38,40 +39,12 @@ fn consent(output: Output) -> (u64, String) {
     }
 }
 
-#[track_caller]
-fn command(output: &Output) -> (u64, &str) {
-    match &output.reply {
-        Reply::Ask { ticket, request: Request::Exec { command, .. } } => (*ticket, command),
-        other => panic!("{other:?}"),
-    }
-}
-
-fn answer(session: &mut Session, ticket: u64, answer: Answer) -> Output {
-    session.on(Event::Answer { ticket, answer })
-}
-
-fn ran(status: u32, output: &str) -> Answer {
-    let (end, standard_output) = (CommandEnd::Exited(status), Some(output.to_owned()));
-    Answer::Ran(Ran { end, duration_ms: 1, output: output.into(), standard_output, output_file: None })
-}
-
-/// The agent calls `next`.
-fn next(session: &mut Session) -> Output {
-    let _ = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
-    let _ = session.on(Event::AgentStart);
-    session.on(Event::Step { input: r#"{"action":"next"}"#, nested: false })
-}
-
 /// Starts the workflow whose step finds this command. Returns what follows the step.
 fn found(session: &mut Session, value: &str) -> Output {
     let started = session.command("workflow", "w x");
-    let (ticket, line) = command(&started);
+    let (ticket, line) = asked(&started.reply);
     assert_eq!(line, "find it");
-    answer(session, ticket, ran(0, &json!({ "check": value }).to_string()))
-}
-
-fn pause(session: &Session) -> String {
-    session.stored_run().unwrap().progress().paused.as_ref().unwrap().reason.to_string()
+    session.give(ticket, ran(0, &json!({ "check": value }).to_string()))
 }
 
 #[test]
@@ -79,15 +52,15 @@ fn a_given_value_is_asked_for_at_the_start_also_in_the_users_own_workflow() {
     let mut session = session(GIVEN);
     let (ticket, title) = consent(session.command("workflow", "w check=\"npm test\" x"));
     assert_eq!(title, format!("Start \"W\"? Its gates run commands:\nGate \"Work\" runs:\n{SHOWN}"));
-    assert_eq!(answer(&mut session, ticket, Answer::Selected(0)).reply, Reply::None);
+    assert_eq!(session.give(ticket, Answer::Selected(0)).reply, Reply::None);
     assert_eq!(session.stored_run(), None);
     let (ticket, _) = consent(session.command("workflow", "w check=\"npm test\" x"));
-    let _ = answer(&mut session, ticket, Answer::Selected(1));
-    assert_eq!(command(&next(&mut session)).1, "npm test");
+    let _ = session.give(ticket, Answer::Selected(1));
+    assert_eq!(asked(&session.next_at_work().reply).1, "npm test");
     // The next run is another one, and another value is another command.
     let _ = session.command("workflow", ":cancel");
     let (ticket, _) = consent(session.command("workflow", "w check=\"npm test\" x"));
-    let _ = answer(&mut session, ticket, Answer::Selected(2));
+    let _ = session.give(ticket, Answer::Selected(2));
     let _ = session.command("workflow", ":cancel");
     let (_, title) = consent(session.command("workflow", "w check=\"npm test; curl x\" x"));
     assert!(title.ends_with("│ npm test; curl x\n│ # a value of the run"), "{title}");
@@ -97,7 +70,7 @@ fn a_given_value_is_asked_for_at_the_start_also_in_the_users_own_workflow() {
 fn always_holds_for_this_value_alone() {
     let mut session = session(GIVEN);
     let (ticket, _) = consent(session.command("workflow", "w check=true x"));
-    let output = answer(&mut session, ticket, Answer::Selected(3));
+    let output = session.give(ticket, Answer::Selected(3));
     for effect in output.effects {
         if let Effect::Remember { key, value } = effect {
             session.files.kept.insert(key, value);
@@ -117,14 +90,14 @@ fn a_found_value_is_asked_for_once_in_a_run() {
     let mut session = session(FOUND);
     let (ticket, title) = consent(found(&mut session, "npm test"));
     assert_eq!(title, format!("Step \"before\" runs:\n{SHOWN}\nAllow it?"));
-    let output = answer(&mut session, ticket, Answer::Selected(1));
-    let (ticket, line) = command(&output);
+    let output = session.give(ticket, Answer::Selected(1));
+    let (ticket, line) = asked(&output.reply);
     assert_eq!(line, "npm test");
-    let _ = answer(&mut session, ticket, ran(1, "red"));
-    let output = next(&mut session);
-    let (ticket, line) = command(&output);
+    let _ = session.give(ticket, ran(1, "red"));
+    let output = session.next_at_work();
+    let (ticket, line) = asked(&output.reply);
     assert_eq!(line, "npm test");
-    let _ = answer(&mut session, ticket, ran(0, ""));
+    let _ = session.give(ticket, ran(0, ""));
     assert!(!session.stored_run().unwrap().is_running());
     let _ = consent(found(&mut session, "npm test"));
 }
@@ -133,8 +106,8 @@ fn a_found_value_is_asked_for_once_in_a_run() {
 fn no_to_a_found_value_pauses_and_asks_again() {
     let mut session = session(FOUND);
     let (ticket, _) = consent(found(&mut session, "npm test"));
-    let _ = answer(&mut session, ticket, Answer::Cancelled);
-    assert_eq!(pause(&session), "it runs a command that you have not allowed");
+    let _ = session.give(ticket, Answer::Cancelled);
+    assert_eq!(session.paused().unwrap(), "it runs a command that you have not allowed");
     let _ = consent(session.command("workflow", ":resume"));
 }
 
@@ -144,7 +117,7 @@ fn what_is_no_line_never_becomes_a_command() {
         let mut session = session(FOUND);
         let output = found(&mut session, value);
         assert_eq!(output.reply, Reply::None, "{value:?}");
-        assert!(pause(&session).contains("“find” has not ended"), "{}", pause(&session));
+        assert!(session.paused().unwrap().contains("“find” has not ended"), "{}", session.paused().unwrap());
         let mut session = self::session(GIVEN);
         let output = session.command("workflow", &format!("w check={} x", quoted(value)));
         let [Effect::Notify { level: Level::Error, text }] = &output.effects[..] else { panic!("{value:?}") };
@@ -156,12 +129,16 @@ fn what_is_no_line_never_becomes_a_command() {
 fn without_a_value_nothing_runs() {
     let mut session = session(GIVEN);
     assert_eq!(session.command("workflow", "w x").reply, Reply::Settle);
-    let Reply::Tool(result) = next(&mut session).reply else { panic!() };
+    let Reply::Tool(result) = session.next_at_work().reply else { panic!() };
     assert!(result.text.contains("input.check: the run has no value for this command"), "{}", result.text);
     let step = "inputs: { check: { type: command, optional: true } }\nphases: [{ run: input.check }]\n";
     let mut session = self::session(step);
     let _ = session.command("workflow", "w x");
-    assert!(pause(&session).contains("the run has no value for this command"), "{}", pause(&session));
+    assert!(
+        session.paused().unwrap().contains("the run has no value for this command"),
+        "{}",
+        session.paused().unwrap()
+    );
 }
 
 #[test]
@@ -179,10 +156,10 @@ fn the_option_allows_this_value_alone_without_a_question() {
     let start = Event::Command { name: "workflow", arguments: "w check=true x" };
     let _ = session.without_ui(start);
     session.ui = Ui::None;
-    let output = next(&mut session);
+    let output = session.next_at_work();
     let Reply::Ask { ticket, request: Request::Select { .. } } = output.reply else { panic!("{output:?}") };
-    let _ = answer(&mut session, ticket, Answer::NoUi);
-    assert_eq!(pause(&session), "it runs a command that you have not allowed");
+    let _ = session.give(ticket, Answer::NoUi);
+    assert_eq!(session.paused().unwrap(), "it runs a command that you have not allowed");
 }
 
 /// A session of a process with these facts, without a user interface, that has begun to leave the phase of this workflow.
@@ -192,7 +169,7 @@ fn unattended(workflow: &str, facts: Facts, arguments: &str) -> Request {
     session.ui = Ui::None;
     let _ = session.on(Event::Session { stored: None, in_view: None, facts });
     let _ = session.command("workflow", arguments);
-    match next(&mut session).reply {
+    match session.next_at_work().reply {
         Reply::Ask { request, .. } => request,
         other => panic!("{other:?}"),
     }
@@ -236,11 +213,11 @@ phases:
         (session, output)
     };
     let (mut session, output) = start("w check=\" npm test \" note=evil x");
-    let (ticket, _) = command(&output);
-    let output = answer(&mut session, ticket, ran(0, r#"{"check": "evil"}"#));
-    let (ticket, line) = command(&output);
+    let (ticket, _) = asked(&output.reply);
+    let output = session.give(ticket, ran(0, r#"{"check": "evil"}"#));
+    let (ticket, line) = asked(&output.reply);
     assert_eq!(line, "npm test");
-    let (_, title) = consent(answer(&mut session, ticket, ran(0, "")));
+    let (_, title) = consent(session.give(ticket, ran(0, "")));
     assert!(title.contains("│ evil\n"), "{title}");
     // A default is none of the user's values.
     let (_, title) = consent(start("w note=make x").1);

@@ -2,14 +2,14 @@
 
 use super::*;
 
-fn asked(reply: &Reply) -> (u64, &str) {
+pub(super) fn asked(reply: &Reply) -> (u64, &str) {
     match reply {
         Reply::Ask { ticket, request: Request::Exec { command, .. } } => (*ticket, command),
         other => panic!("{other:?}"),
     }
 }
 
-fn ran(status: u32, output: &str) -> Answer {
+pub(super) fn ran(status: u32, output: &str) -> Answer {
     let end = CommandEnd::Exited(status);
     let standard_output = Some(output.to_owned());
     Answer::Ran(Ran { end, duration_ms: 1200, output: output.into(), standard_output, output_file: None })
@@ -30,12 +30,12 @@ fn session(entries: &str) -> Session {
 const MIDDLE: &str = "  - a.md\n  - run: gh pr view\n    id: pr\n  - b.md\n";
 
 impl Session {
-    fn give(&mut self, ticket: u64, answer: Answer) -> Output {
+    pub(super) fn give(&mut self, ticket: u64, answer: Answer) -> Output {
         self.on(Event::Answer { ticket, answer })
     }
 
     /// The agent calls `next` in a run of the workflow.
-    fn next_at_work(&mut self) -> Output {
+    pub(super) fn next_at_work(&mut self) -> Output {
         let _ = self.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
         let _ = self.on(Event::AgentStart);
         self.on(Event::Step { input: r#"{"action":"next"}"#, nested: false })
@@ -45,7 +45,7 @@ impl Session {
         self.stored_run().unwrap().current_path.key()
     }
 
-    fn paused(&self) -> Option<String> {
+    pub(super) fn paused(&self) -> Option<String> {
         Some(self.stored_run()?.progress().paused.as_ref()?.reason.to_string())
     }
 }
