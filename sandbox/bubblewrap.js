@@ -202,13 +202,14 @@ export function bubblewrapLine(line, sandbox) {
   const mounts = bubblewrapArguments(sandbox);
   const args = mounts.args.map((arg) => (arg === SOCKETS ? arg : quoted(arg))).join(" ");
   const check = quoted(firstLine(mounts.check(quoted(stat))));
+  const sockets = mounts.socketLines(quoted(stat));
   const shell = `"\${BASH:-/bin/sh}"`;
   // The kernel lets nobody reach into a process whose program cannot be read. Without a copy only the filter prevents
   // this.
   const first = canCopy(program) ? `--perms 0111 --file 4 ${FIRST}` : `--symlink ${shell} ${FIRST}`;
   const descriptors = `3<${filterFile(sandbox.covers !== undefined)} 4<${shell} 5</proc/$$/stat ${OUTSIDE}</ </dev/null`;
   return {
-    line: `${mounts.socketLines()}exec ${quoted(program)} ${args} ${first} -- ${FIRST} -c ${check} sh ${process.pid} ${shell} -c -- ${quoted(line)} "$0" ${descriptors}`,
+    line: `${sockets}exec ${quoted(program)} ${args} ${first} -- ${FIRST} -c ${check} sh ${process.pid} ${shell} -c -- ${quoted(line)} "$0" ${descriptors}`,
     places: mounts.places,
     sealed: [...sandbox.readOnly, ...mounts.covered, dirname(sandbox.temporary)],
     close: () => mounts.close(),

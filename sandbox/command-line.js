@@ -9,7 +9,7 @@ import { sessionFolder } from "./session-folder.js";
 import { realPath } from "./write-target.js";
 
 /**
- * The sandbox of one command line. All paths are absolute and exist.
+ * The sandbox of one command line. All paths are absolute and exist; a socket may vanish.
  * @typedef {object} Sandbox
  * @property {string[]} writable no path is below another; `/` is everything
  * @property {string[]} readOnly paths that stay read-only in writable folders, and can be read in the system's folder

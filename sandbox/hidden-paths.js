@@ -3,11 +3,12 @@
 // A rule names a path, through links or not, existing or not. The target of the path has other names too: names in
 // other mounts of its file system, and hard links. Every call looks for both, since any program outside can make
 // them.
-import { lstatSync, readFileSync, readdirSync } from "node:fs";
-import { basename, dirname, join, relative } from "node:path";
+import { lstatSync, readFileSync, readdirSync, readlinkSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
 
 import { hiddenGitFolders, isObject } from "./git-folders.js";
-import { absolutePath, isBelow, realPath, spellings } from "./write-target.js";
+import { unlessFails } from "./plain.js";
+import { MAX_LINKS, absolutePath, isBelow, realPath, spellings } from "./write-target.js";
 
 /**
  * A place that is hidden.
@@ -58,10 +59,47 @@ function placesOf(path) {
     try {
       places.add(realPath(spelling));
     } catch (error) {
+      refuseOpenable(error, spelling);
       if (!UNREACHABLE.includes(codeOf(error)) && !/too many links/i.test(String(error))) throw error;
     }
   }
   return places;
+}
+
+/**
+ * Throws if a path could not be reached because of a folder of this user: a command that runs beside could open the folder
+ * again, and nothing in it would be covered.
+ * @param {unknown} error
+ * @param {string} path absolute
+ */
+export function refuseOpenable(error, path) {
+  if (codeOf(error) === "EACCES" && !isClosedByOthers(path))
+    throw new Error(
+      `a folder above ${path} cannot be searched, so its limits cannot be carried out. Open it: chmod u+x`,
+    );
+}
+
+/**
+ * Returns true if another user has closed a folder on the way to a path.
+ * @param {string} path absolute
+ * @returns {boolean}
+ */
+function isClosedByOthers(path, links = 0) {
+  /** @type {string[]} */
+  const below = [];
+  for (let at = path; ; at = dirname(at)) {
+    try {
+      const folder = realPath(at);
+      if (below.length === 0) return false;
+      const next = join(folder, below[0]);
+      const stat = unlessFails(() => lstatSync(next));
+      if (!stat?.isSymbolicLink() || links === MAX_LINKS) return lstatSync(folder).uid !== process.getuid?.();
+      return isClosedByOthers(resolve(folder, readlinkSync(next), ...below.slice(1)), links + 1);
+    } catch {
+      if (at === dirname(at)) return false;
+      below.unshift(basename(at));
+    }
+  }
 }
 
 export class Hidden {

@@ -3,7 +3,7 @@
 //
 // bubblewrap goes by names, also with `--bind-fd`, which mounts the target of the descriptor's name. So each place is
 // opened without following links, and stays open: a place is known by its device and inode, which no other file can get
-// meanwhile. docs/architecture.md says why this cannot be raced.
+// meanwhile. Only sockets that may vanish are not opened. docs/architecture.md says why this cannot be raced.
 import { lstatSync } from "node:fs";
 import { dirname } from "node:path";
 
@@ -85,13 +85,15 @@ export class Mounts {
   /**
    * Returns lines of a shell that sets its parameters to the arguments for the sockets that are still there. The source
    * of each mount, `/dev/null`, is named through the folder of the socket: bubblewrap leaves out a mount without a source.
+   * @param {string} stat the path of the program `stat`
    */
-  socketLines() {
+  socketLines(stat) {
+    if (this.#sockets.length === 0) return "set --\n";
     const lines = this.#sockets.map((path) => {
       const source = `${dirname(path)}${dirname(path).replace(/\/[^/]+/g, "/..")}/dev/null`;
-      return `[ ! -e ${quoted(path)} ] || set -- "$@" --ro-bind-try ${quoted(source)} ${quoted(path)}`;
+      return `gone ${quoted(path)} || set -- "$@" --ro-bind-try ${quoted(source)} ${quoted(path)}`;
     });
-    return ["set --", ...lines, ""].join("\n");
+    return ["set --", gone(stat), ...lines, ""].join("\n");
   }
 
   /** Closes the descriptors: the command line has ended. */
@@ -135,7 +137,8 @@ ${[this.#expected.readOnly, this.#expected.writable]
   })
   .join("\n")}
 ${each([...closed], '[ ! -x "$p" ] || exit 1')}
-${each(this.#sockets, '[ ! -e "$p" ] || [ "$p" -ef /dev/null ] || exit 1')}
+${gone(stat)}
+${each(this.#sockets, '[ "$p" -ef /dev/null ] || gone "$p" || exit 1')}
 ${paths.length > 0 ? `exec ${stat} -c %d:%i -- ${paths.map(quoted).join(" ")}` : ""}
 ) && case $PI_CONFINED in ${ids.map((id) => (id === undefined ? "*" : quoted(id))).join("'\n'") || "''"}) ;; *) false;; esac || {
 echo ${quoted(NOT_STARTED)} >&2; exit 126
@@ -171,6 +174,14 @@ unset PI_CONFINED`;
     return `${dev}:${ino}`;
   }
 }
+
+/**
+ * Returns a function of the shell that succeeds if there is nothing at a path. A path that cannot be reached is not gone: a
+ * command that runs beside can close a folder and open it again.
+ * @param {string} stat the path of the program `stat`
+ */
+const gone = (stat) =>
+  `gone() { [ ! -e "$1" ] && case $(LC_ALL=C ${stat} -- "$1" 2>&1 || echo failed) in *": No such file or directory${"\n"}failed") ;; *) false;; esac; }`;
 
 /**
  * Returns a loop of the shell over some paths.

@@ -6,7 +6,7 @@ import { dirname, join, relative, sep } from "node:path";
 import { agentFolder, keptTogether, outside } from "./agent-folder.js";
 import { noteWorkTrees, trackingGitFolders, writableGitFolders } from "./git-folders.js";
 import { linkedOutside } from "./hard-links.js";
-import { findHidden } from "./hidden-paths.js";
+import { findHidden, refuseOpenable } from "./hidden-paths.js";
 import { keyFolders } from "./key-folders.js";
 import { placeholders } from "./placeholders.js";
 import { Busy, runningCommands } from "./running-commands.js";
@@ -199,12 +199,13 @@ export class SandboxSession {
         placeholders.create(directory ? `${path}/` : path, holder);
       } catch (error) {
         if (isPassing(error)) throw error;
+        refuseOpenable(error, path);
         // No process of this user can reach or create the path.
       }
     }
     // Looked up with the created paths, since a name in another mount is found by its file.
     const names = findHidden(rules, cwd).names();
-    return outermost(process.platform === "linux" ? names.filter(isThere) : names);
+    return process.platform === "linux" ? outermost(names).filter(isThere) : outermost(names);
   }
 
   /**
@@ -263,6 +264,7 @@ export class SandboxSession {
     keys.hidden = keys.hidden.filter((path) => !unreadable.some((other) => isBelow(path, other)));
     const writable = all.filter((path) => this.#prepare(path, holder));
     const reach = { writable: writable.map(withoutSlash), temporary };
+    keys.fixed = keys.fixed.filter((link) => reach.writable.some((path) => isBelow(dirname(link), path)));
     this.#clean(temporary);
     const cwd = realPath(folderOfCall);
     const keptNames = kept?.names.filter((name) => isThere(name) && writable.some((path) => isBelow(name, path))) ?? [];
@@ -365,6 +367,7 @@ export class SandboxSession {
         if (existsSync(path) && !hidden.includes(path)) hidden.push(path);
       } catch (error) {
         if (isPassing(error)) throw error;
+        refuseOpenable(error, name);
         // The folder cannot be reached or created: a command line, which has no more rights, cannot do so either.
       }
     }
@@ -431,7 +434,7 @@ export class SandboxSession {
    */
   notice(id, output) {
     const limits = this.#commands.get(id)?.limits;
-    const lower = output.toLowerCase();
+    const lower = output.replace(/^bwrap: .*/gm, "").toLowerCase();
     if (!limits?.notice || !limits.signs?.some((sign) => lower.includes(sign))) return undefined;
     const readOnly = [...this.#readOnly].map(
       ([why, paths]) =>
@@ -508,7 +511,8 @@ function isPassing(error) {
 function isThere(path) {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch {
+  } catch (error) {
+    refuseOpenable(error, path);
     return false; // The path cannot be reached.
   }
 }

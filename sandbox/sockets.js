@@ -6,7 +6,7 @@
 import { lstatSync, readFileSync, readdirSync, readlinkSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 
-import { mountOf, mountsOf, namesIn, otherMounts } from "./hidden-paths.js";
+import { mountOf, mountsOf, namesIn, otherMounts, refuseOpenable } from "./hidden-paths.js";
 import { isBelow, realPath } from "./write-target.js";
 
 /** The folders in which the programs of the system have their sockets. */
@@ -133,7 +133,8 @@ function ofOtherNetworks() {
         const { own, inside } = mountOf(resolve(folder, name), there);
         return own === undefined ? [] : namesIn(here, own, inside);
       });
-    } catch {
+    } catch (/** @type {any} */ error) {
+      if (error.code === undefined) throw error;
       return []; // The process has ended.
     }
   });
@@ -155,12 +156,17 @@ function folderOf(id) {
  * Returns the names of the sockets in the network of a process to which others can connect or send. Relative names
  * count from the folder in which their process worked at that time.
  * @param {string} id
+ * @throws {Error} if a name has a line end, or bytes that are not UTF-8
  */
 function named(id) {
-  const lines = readFileSync(`/proc/${id}/net/unix`, "utf8").split("\n").slice(1);
+  const lines = readFileSync(`/proc/${id}/net/unix`, "utf8").split("\n").slice(1, -1);
   return lines.flatMap((line) => {
-    const [, flags, type, name] = line.match(/^(?:\S+ +){3}(\S+) +(\S+) +\S+ +\d+ ([^@].*)$/) ?? [];
-    return name !== undefined && (parseInt(flags, 16) & LISTENS || parseInt(type, 16) === DATAGRAM) ? [name] : [];
+    const [all, flags, type, name = "@"] = line.match(/^[\da-f]+: (?:\S+ +){2}(\S+) +(\S+) +\S+ +\d+(?: (.*))?$/) ?? [];
+    if (all === undefined || (name.includes("\uFFFD") && !name.startsWith("@")))
+      throw new Error("a name cannot be read");
+    return name !== "" && !name.startsWith("@") && (parseInt(flags, 16) & LISTENS || parseInt(type, 16) === DATAGRAM)
+      ? [name]
+      : [];
   });
 }
 
@@ -168,7 +174,8 @@ function named(id) {
 function isSocket(path) {
   try {
     return lstatSync(realPath(path), { throwIfNoEntry: false })?.isSocket() === true;
-  } catch {
+  } catch (error) {
+    refuseOpenable(error, path);
     return false; // The socket cannot be reached.
   }
 }
@@ -185,6 +192,7 @@ function isReached(path) {
     const { uid, gid, mode } = lstatSync(folder);
     const bits = uid === own[0] ? 0o100 : own.slice(1).includes(gid) ? 0o010 : 0o001;
     if (mode & bits) continue;
+    if (uid === own[0]) throw new Error(`a command could open ${folder}`);
     // With an access control list, the bits of the group are the mask of the whole list.
     if (bits === 0o001 && mode & 0o010) throw new Error(`${folder} may be closed`);
     return false;

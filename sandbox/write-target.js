@@ -1,11 +1,11 @@
 // Resolves the paths that an agent gives its tools.
-import { lstatSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
+import { lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join, parse, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** Maximum number of links to nothing that are followed one after another, as in the Linux kernel. */
-const MAX_LINKS = 40;
+export const MAX_LINKS = 40;
 
 /** The blanks that count as a space. */
 const UNICODE_SPACES = /[\u00A0\u2000-\u200A\u202F\u205F\u3000]/g;
@@ -121,8 +121,10 @@ export function namesLike(folder, name) {
   let names = [];
   try {
     names = readdirSync(folder).filter((other) => other.normalize() === form);
-  } catch {
-    // The folder does not exist, or cannot be read.
+  } catch (error) {
+    // The folder does not exist, or cannot be read. A command beside could make a folder of this user readable again.
+    const { code } = /** @type {NodeJS.ErrnoException} */ (error);
+    if (code === "EACCES" && statSync(folder).uid === process.getuid?.()) throw error;
   }
   if (names.length === 0 || names.includes(name)) return [name, ...names.filter((other) => other !== name)];
   return names;

@@ -76,6 +76,13 @@ const LIMITS = {
     protect: ["home/.ssh/secret", "outside/file"],
     places: ["home/.ssh", "home"],
   },
+  "a link to itself in the place of the keys": {
+    prepare: "rm -r home/.ssh; ln -s .ssh home/.ssh; mkdir home/other; echo other >home/other/protected",
+    writable: ["home/.ssh/"],
+    hidden: [],
+    protect: ["home/other/protected", "outside/file"],
+    places: ["home/.ssh"],
+  },
   "the agent folder": {
     prepare: "mkdir -p d/a/agent; echo settings >d/a/agent/protected",
     writable: ["d/"],
@@ -126,7 +133,12 @@ suite(
               places.map((place) => ({ what: `${place} ${how} ${moment}`, lines: lines(exchange(place), place) })),
             ),
           );
-          const cases = [{ what: "nothing", lines: {} }, ...all];
+          // A command beside may close a folder while the list is made, and open it again.
+          const closed = places.map((place) => ({
+            what: `${place} closed while the list is made`,
+            lines: { listed: `chmod 0 ${place}`, computed: `chmod 755 ${place}` },
+          }));
+          const cases = [{ what: "nothing", lines: {} }, ...closed, ...all];
           const schedules = cases.map(({ lines }, index) => {
             return { ...limits, prepare: ALWAYS + limits.prepare, project: `${index}`, lines };
           });

@@ -1,4 +1,4 @@
-// Confines command lines as an agent does, and exchanges files and folders at fixed moments: after the line was made, and
+// Confines command lines as an agent does, and exchanges files and folders at fixed moments: before and after the line was made, and
 // when everything is mounted, before the first process of the sandbox compares it. Prints the results as JSON.
 //
 //   node raced-host.mjs FOLDER SCHEDULES      SCHEDULES in JSON: each with the folder of its project in FOLDER
@@ -15,7 +15,7 @@ import { SandboxSession } from "#sandbox";
  * @property {string[]} hidden
  * @property {string} [agent] the agent's folder, which is kept
  * @property {string[]} protect files that must stay as they are
- * @property {{ computed?: string, mounted?: string }} lines run at these moments
+ * @property {{ listed?: string, computed?: string, mounted?: string }} lines run at these moments
  */
 
 const [folder, schedules] = process.argv.slice(2);
@@ -43,6 +43,7 @@ async function play({ project, prepare, writable, hidden, agent, protect, lines 
     network: true,
     notice: "",
   };
+  at(lines.listed);
   let confined;
   let output = "";
   try {

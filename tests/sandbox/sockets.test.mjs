@@ -194,6 +194,34 @@ suite("sockets in the file system", { skip: process.platform === "linux" ? false
       assert.deepEqual(hits(), []);
     });
 
+    test(`stay forbidden where a name has a line end${who}`, async (t) => {
+      const root = folders(t, user);
+      const hits = await serve(t, as(user), [`${root}/outside/of two\nlines`]);
+      const [tried] = run(root, user, { writable: [], network: false }, [`${OWN} $TMPDIR/own`]);
+      assert.match(tried.stderr, /Operation not permitted/);
+      assert.deepEqual(hits(), []);
+    });
+
+    test(`in a folder that is closed and opened again are not reached${who}`, async (t) => {
+      const root = folders(t, user);
+      const [program, ...args] = as(user).concat("sh", "-c");
+      const at = (/** @type {string} */ line) => execFileSync(program, [...args, line], { cwd: root });
+      at("mkdir outside/shut");
+      const socket = join(root, "outside/shut/s");
+      const hits = await serve(t, as(user), [socket]);
+      const limits = { writable: [join(root, "project/src/")], network: false };
+      const [open, closed] = [`chmod 755 ${root}/outside/shut`, `chmod 0 ${root}/outside/shut`];
+      for (const [before, meanwhile] of [
+        [closed, open],
+        [open, `${closed}; (sleep 0.3; ${open}) >/dev/null &`],
+      ]) {
+        at(before);
+        const [tried] = run(root, user, { ...limits, meanwhile }, [`sleep 0.6; ${reach([socket])}`]);
+        assert.doesNotMatch(tried.stdout, /REACHED/);
+        assert.deepEqual(hits(), []);
+      }
+    });
+
     test(`change nothing of what is read-only or fixed around them${who}`, async (t) => {
       const root = folders(t, user);
       const project = join(root, "project");
