@@ -5,22 +5,13 @@
 // the first process of the sandbox, a shell; the command. The kernel kills bubblewrap when the host ends, the first
 // process when bubblewrap ends, and every process of the sandbox when the first one ends, which it does with the command.
 import { spawnSync } from "node:child_process";
-import {
-  accessSync,
-  constants,
-  existsSync,
-  lstatSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { accessSync, constants, lstatSync, mkdtempSync, openSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join, relative, sep } from "node:path";
 
+import { isThere } from "./hidden-paths.js";
 import { Mounts, OUTSIDE } from "./mounts.js";
 import { seccompFilter } from "./seccomp.js";
+import { privateFolder } from "./session-folder.js";
 import { quoted } from "./shell-quote.js";
 import { makeFolder } from "./untrusted-files.js";
 import { isBelow, realPath } from "./write-target.js";
@@ -147,7 +138,7 @@ function foldersAround(paths, writable) {
     const between = relative(top, dirname(path)).split(sep).filter(Boolean);
     return between.map((_, index) => join(top, ...between.slice(0, index + 1)));
   });
-  return [...new Set(folders)].filter((path) => existsSync(path));
+  return [...new Set(folders)].filter(isThere);
 }
 
 /**
@@ -228,7 +219,7 @@ function filterFile(sockets) {
   if (descriptor === undefined) {
     const filter = seccompFilter(process.arch, sockets);
     if (!filter) throw new Error(`There is no filter of system calls for processors of the type ${process.arch}.`);
-    const folder = mkdtempSync(join(tmpdir(), "pi-confined-filter-"));
+    const folder = mkdtempSync(join(privateFolder(), "filter-"));
     try {
       descriptor = openSync(join(folder, "filter"), "wx+", 0o600);
       // Writes the whole filter, also if the disk takes only a part at a time: a part would be another filter.

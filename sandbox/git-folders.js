@@ -58,7 +58,7 @@ export function trackingGitFolders(paths) {
   const folders = paths.flatMap((path) =>
     [...workTreesAround(dirname(path))].flatMap(({ tree, folder }) =>
       !isBelow(path, folder) && isTracked(relative(tree, path).split(sep).join("/"), folder)
-        ? [folder, commonGitFolder(folder)].filter(isGitFolder)
+        ? [folder, commonGitFolder(folder)].filter((path) => isGitFolder(path))
         : [],
     ),
   );
@@ -86,7 +86,7 @@ export function hiddenGitFolders(place, around) {
       folders.add(folder);
       continue;
     }
-    const known = [folder, commonGitFolder(folder, true)].filter(isGitFolder);
+    const known = [folder, commonGitFolder(folder, true)].filter((path) => isGitFolder(path, true));
     if (known.every((path) => folders.has(path))) continue;
     for (const path of [...known, ...known.flatMap(otherObjects)]) folders.add(path);
     for (const { name } of entriesOf(folder).filter(({ mode }) => mode === SUBMODULE)) {
@@ -180,10 +180,14 @@ export function commonGitFolder(folder, strict = false) {
   return attempt(() => realPath(resolve(folder, pathIn(folder, "commondir"))), strict) ?? folder;
 }
 
-/** Returns true if git may take a folder for its own, or has its objects in it. @param {string} folder */
-const isGitFolder = (folder) =>
+/**
+ * Returns true if git may take a folder for its own, or has its objects in it.
+ * @param {string} folder
+ * @param {boolean} [strict] throws if the folder cannot be read
+ */
+const isGitFolder = (folder, strict = false) =>
   ["HEAD", "objects"].some(
-    (name) => attempt(() => lstatSync(join(folder, name), { throwIfNoEntry: false })) !== undefined,
+    (name) => attempt(() => lstatSync(join(folder, name), { throwIfNoEntry: false }), strict) !== undefined,
   );
 
 /** Returns true if a folder belongs to another user, who has closed it. @param {string} folder */

@@ -21,6 +21,9 @@ import { MAX_LINKS, absolutePath, isBelow, realPath, spellings } from "./write-t
  * @typedef {Pick<import("node:fs").BigIntStats | import("node:fs").Stats, "dev" | "ino" | "nlink" | "isDirectory">} Stat
  */
 
+/** The number of looks at a folder that cannot be reached. */
+const LOOKS = 20;
+
 /** Errors of a path that no process of this user reaches. */
 const UNREACHABLE = ["EACCES", "EPERM", "ELOOP", "ENAMETOOLONG"];
 
@@ -80,23 +83,51 @@ export function refuseOpenable(error, path) {
 }
 
 /**
- * Returns true if another user has closed a folder on the way to a path.
+ * Returns true if there is something at a path that can be reached.
  * @param {string} path absolute
- * @returns {boolean}
+ * @throws {Error} if a command that runs beside could make it reachable
  */
-function isClosedByOthers(path, links = 0) {
+export function isThere(path) {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    refuseOpenable(error, path);
+    return false;
+  }
+}
+
+/**
+ * Returns true if no command can open the folder that keeps from reaching a path: it is another user's, or not its mode
+ * but its file system keeps from it. Several looks, since a command may open and close a folder all the time.
+ * @param {string} path absolute
+ */
+function isClosedByOthers(path) {
+  for (let looks = 0; looks < LOOKS; looks += 1) {
+    const folder = closedFolder(path);
+    if (folder === undefined || (folder.uid === process.getuid?.() && !(folder.mode & 0o100))) return false;
+    if (folder.uid !== process.getuid?.()) return true;
+  }
+  return true;
+}
+
+/**
+ * Returns the innermost folder on the way to a path that can be reached; `undefined` if the path can be reached now.
+ * @param {string} path absolute
+ * @returns {import("node:fs").Stats | undefined}
+ */
+function closedFolder(path, links = 0) {
   /** @type {string[]} */
   const below = [];
   for (let at = path; ; at = dirname(at)) {
     try {
       const folder = realPath(at);
-      if (below.length === 0) return false;
+      if (below.length === 0) return undefined;
       const next = join(folder, below[0]);
       const stat = unlessFails(() => lstatSync(next));
-      if (!stat?.isSymbolicLink() || links === MAX_LINKS) return lstatSync(folder).uid !== process.getuid?.();
-      return isClosedByOthers(resolve(folder, readlinkSync(next), ...below.slice(1)), links + 1);
+      if (!stat?.isSymbolicLink() || links === MAX_LINKS) return lstatSync(folder);
+      return closedFolder(resolve(folder, readlinkSync(next), ...below.slice(1)), links + 1);
     } catch {
-      if (at === dirname(at)) return false;
+      if (at === dirname(at)) return undefined;
       below.unshift(basename(at));
     }
   }
@@ -345,6 +376,7 @@ function statOf(path) {
   try {
     return lstatSync(path, { throwIfNoEntry: false, bigint: true });
   } catch (error) {
+    refuseOpenable(error, String(path));
     if (UNREACHABLE.includes(codeOf(error)) || codeOf(error) === "ENOTDIR") return undefined;
     throw error;
   }

@@ -3,16 +3,20 @@
 import { homedir, userInfo } from "node:os";
 import { isAbsolute, join } from "node:path";
 
+import { refuseOpenable } from "./hidden-paths.js";
+import { unlessFails } from "./plain.js";
 import { realPath } from "./write-target.js";
 
 /** Returns the paths, whose last part may be a link or absent. ssh does not look for its folder by `HOME`. */
 export function keyFolders() {
   const homes = [homedir, () => userInfo().homedir].flatMap((home) => {
+    const path = unlessFails(home); // The user may not exist.
+    if (path === undefined || !isAbsolute(path)) return [];
     try {
-      const path = home();
-      return isAbsolute(path) ? [realPath(path)] : [];
-    } catch {
-      return []; // The user does not exist, or the folder cannot be reached.
+      return [realPath(path)];
+    } catch (error) {
+      refuseOpenable(error, path);
+      return []; // The folder cannot be reached.
     }
   });
   return [...new Set(homes)].map((home) => join(home, ".ssh"));

@@ -24,13 +24,13 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { delimiter, join, relative, sep } from "node:path";
 
 import { SYSTEM_FOLDERS } from "./bubblewrap.js";
 import { canConfine, lineInFolder } from "./command-line.js";
 import { killGroup } from "./exec.js";
 import { commonGitFolder, workTreeAt } from "./git-folders.js";
+import { privateFolder } from "./session-folder.js";
 import { quoted } from "./shell-quote.js";
 import { inFolder, makeFolder, replaceFile } from "./untrusted-files.js";
 import { isBelow } from "./write-target.js";
@@ -213,7 +213,7 @@ export async function projectState({ cwd, data, leftOut }, since, signal) {
     const folder = folderOf(data, top);
     const earlier = since.filter((id) => TREE.test(id)).slice(0, MAX_SINCE);
     const words = [top, folder, ...earlier].map(quoted).join(" ");
-    const temporary = mkdtempSync(join(tmpdir(), "pi-project-state-"));
+    const temporary = mkdtempSync(join(privateFolder(), "state-"));
     try {
       writeFileSync(join(temporary, "configuration"), CONFIGURATION);
       writeFileSync(join(temporary, "attributes"), ATTRIBUTES);

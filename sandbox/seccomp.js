@@ -13,6 +13,7 @@
 // - reaching into another process: its memory, its registers, its open files. The first process of the sandbox ends all
 //   others when it ends, and a program in its place could keep them alive. Debuggers and LeakSanitizer use these calls
 //   too;
+// - snapshots of btrfs and bcachefs, which contain what is covered in the file system that they copy;
 // - the priority, processors, memory nodes and resource limits of the first process, without which it would end late;
 // - the system calls of other architectures (32 bits, x32), which have other numbers.
 //
@@ -32,6 +33,7 @@ const ARCHITECTURES = {
     audit: 0xc000003e,
     x32: true,
     ...{ socket: 41, socketpair: 53, clone: 56, unshare: 272, ioUringSetup: 425, clone3: 435, keys: [248, 249, 250] },
+    ioctl: 16,
     reaching: [101, 310, 311, 312, 438, 440, 298],
     ofProcess: [302, 142, 144, 203, 314, 256, 279],
     ...{ setpriority: 141, ioprioSet: 251 },
@@ -40,6 +42,7 @@ const ARCHITECTURES = {
     audit: 0xc00000b7,
     x32: false,
     ...{ socket: 198, socketpair: 199, clone: 220, unshare: 97, ioUringSetup: 425, clone3: 435, keys: [217, 218, 219] },
+    ioctl: 29,
     reaching: [117, 270, 271, 272, 438, 440, 241],
     ofProcess: [261, 118, 119, 122, 274, 238, 239],
     ...{ setpriority: 140, ioprioSet: 30 },
@@ -53,6 +56,9 @@ const CLONE_NEWUSER = 0x10000000;
 /** The kind of argument that names one process, not a group or all of a user. */
 const [PRIO_PROCESS, IOPRIO_WHO_PROCESS] = [0, 1];
 const FIRST_PROCESS = 1;
+/** The requests of `ioctl` that make a snapshot, by their type and number: of btrfs (two) and bcachefs. */
+const SNAPSHOTS = [0x9401, 0x9417, 0xbc10];
+const REQUEST_MASK = 0xffff;
 /** The bit in the numbers of the x32 system calls. */
 const X32_BIT = 0x40000000;
 const [EPERM, ENOSYS] = [1, 38];
@@ -90,6 +96,7 @@ export function seccompFilter(architecture, sockets = false) {
     ioUringSetup,
     clone3,
     keys,
+    ioctl,
     reaching,
     ofProcess,
     setpriority,
@@ -110,6 +117,7 @@ export function seccompFilter(architecture, sockets = false) {
     ...keys.map((value) => ({ code: EQUAL, value, then: "absent" })),
     ...reaching.map((value) => ({ code: EQUAL, value, then: "refuse" })),
     ...ofProcess.map((value) => ({ code: EQUAL, value, then: "process" })),
+    { code: EQUAL, value: ioctl, then: "request" },
     { code: EQUAL, value: setpriority, then: "priority" },
     { code: EQUAL, value: ioprioSet, then: "ioPriority" },
     { code: RETURN, value: ALLOW },
@@ -124,6 +132,10 @@ export function seccompFilter(architecture, sockets = false) {
     { code: EQUAL, value: SOCK_STREAM, then: "allow" },
     { code: EQUAL, value: SOCK_SEQPACKET, then: "allow" },
     { code: RETURN, value: fail(EPERM) },
+    { code: LOAD, value: SECOND_ARGUMENT, label: "request" },
+    { code: AND, value: REQUEST_MASK },
+    ...SNAPSHOTS.map((value) => ({ code: EQUAL, value, then: "refuse" })),
+    { code: RETURN, value: ALLOW },
     { code: LOAD, value: FIRST_ARGUMENT, label: "process" },
     { code: EQUAL, value: FIRST_PROCESS, then: "refuse", else: "allow" },
     { code: LOAD, value: FIRST_ARGUMENT, label: "priority" },

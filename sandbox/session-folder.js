@@ -28,15 +28,24 @@ let removesAtExit = false;
  */
 export function sessionFolder(session, user) {
   const name = createHash("sha256").update(session).digest("hex").slice(0, 16);
-  const parent = join(realPath(tmpdir()), `pi-confined-${process.getuid?.() ?? 0}`);
+  const parent = privateFolder();
   const temporary = join(parent, name);
   const { running, standIns } = ofProcess(parent);
   users.add(user);
   if (!removesAtExit) process.once("exit", () => removeOwn(running, standIns));
   removesAtExit = true;
-  for (const folder of [parent, temporary, running]) makePrivate(folder);
+  for (const folder of [temporary, running]) makePrivate(folder);
   makeUnreadable(standIns);
   return { temporary, running, standIns };
+}
+
+/**
+ * Returns the folder of this user for temporary files that no command line writes, and creates it.
+ */
+export function privateFolder() {
+  const folder = join(realPath(tmpdir()), `pi-confined-${process.getuid?.() ?? 0}`);
+  makePrivate(folder);
+  return folder;
 }
 
 /** @param {string} parent */

@@ -1,18 +1,18 @@
 // The sandbox of one session of an agent: confines its command lines by the operating system, tells what its operations on
 // files may reach, and cleans up after both.
-import { existsSync, lstatSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { lstatSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 
 import { agentFolder, keptTogether, outside } from "./agent-folder.js";
 import { noteWorkTrees, trackingGitFolders, writableGitFolders } from "./git-folders.js";
 import { linkedOutside } from "./hard-links.js";
-import { findHidden, refuseOpenable } from "./hidden-paths.js";
+import { findHidden, isThere, refuseOpenable } from "./hidden-paths.js";
 import { keyFolders } from "./key-folders.js";
 import { placeholders } from "./placeholders.js";
 import { Busy, runningCommands } from "./running-commands.js";
 import { canConfine, confinedLine } from "./command-line.js";
 import { TEMPORARY } from "./bubblewrap.js";
-import { socketCovers } from "./sockets.js";
+import { noteSockets, socketCovers } from "./sockets.js";
 import { leaveFolder, sessionFolder } from "./session-folder.js";
 import { makeFolder } from "./untrusted-files.js";
 import { isBelow, realPath } from "./write-target.js";
@@ -83,6 +83,7 @@ export class SandboxSession {
   /** Notes the start of the session, and decides the folders of git. @param {string} cwd */
   begin(cwd) {
     this.#since = Date.now();
+    noteSockets();
     try {
       const of = realPath(cwd);
       noteWorkTrees(of);
@@ -273,6 +274,7 @@ export class SandboxSession {
     const git = tracking.filter((path) => isOnlyIn(path, reach.writable, own));
     const readOnly = [...this.#readOnlyBelow(writable, keptNames), ...git, ...keptNames];
     const everything = reach.writable.includes("/");
+    if (network) noteSockets();
     const covers = network
       ? undefined
       : socketCovers({
@@ -363,8 +365,8 @@ export class SandboxSession {
       try {
         if (isWritable(name) && lstatSync(name, { throwIfNoEntry: false })?.isSymbolicLink()) fixed.push(name);
         const path = realPath(name);
-        if (isWritable(path) && !existsSync(path)) makeFolder("/", path, 0o700);
-        if (existsSync(path) && !hidden.includes(path)) hidden.push(path);
+        if (isWritable(path) && !isThere(path)) makeFolder("/", path, 0o700);
+        if (isThere(path) && !hidden.includes(path)) hidden.push(path);
       } catch (error) {
         if (isPassing(error)) throw error;
         refuseOpenable(error, name);
@@ -491,11 +493,10 @@ function lasting(look) {
   const first = look();
   if (first.linked.length + first.closed.length === 0) return first;
   const again = look();
-  return {
-    ...again,
-    linked: again.linked.filter((path) => first.linked.includes(path)),
-    closed: again.closed.filter((path) => first.closed.includes(path)),
-  };
+  // The other command line may also close a folder in one of the looks.
+  const meet = (/** @type {string} */ path) =>
+    [...first.linked, ...first.closed].some((other) => isBelow(path, other) || isBelow(other, path));
+  return { ...again, linked: again.linked.filter(meet), closed: again.closed.filter(meet) };
 }
 
 /**
@@ -505,16 +506,6 @@ function lasting(look) {
  */
 function isPassing(error) {
   return ["ENOSPC", "EDQUOT", "EMFILE", "ENFILE", "ENOMEM", "EIO"].includes(error?.code);
-}
-
-/** @param {string} path */
-function isThere(path) {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch (error) {
-    refuseOpenable(error, path);
-    return false; // The path cannot be reached.
-  }
 }
 
 /** @param {string[]} paths */

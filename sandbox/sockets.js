@@ -7,6 +7,7 @@ import { lstatSync, readFileSync, readdirSync, readlinkSync, statSync } from "no
 import { dirname, isAbsolute, join, resolve } from "node:path";
 
 import { mountOf, mountsOf, namesIn, otherMounts, refuseOpenable } from "./hidden-paths.js";
+import { unlessFails } from "./plain.js";
 import { isBelow, realPath } from "./write-target.js";
 
 /** The folders in which the programs of the system have their sockets. */
@@ -48,7 +49,7 @@ export function socketCovers({ kept, temporary, covered, found, since }) {
       ...FOLDERS.flatMap((path) => coversOf(path, keptFolders)),
       ...(mixed ? socketsIn(ofUser, DEPTH) : coversOf(ofUser, [])),
     ];
-    const own = named("self");
+    const own = ownNames();
     const [absolute, relative] = [own.filter(isAbsolute), own.filter((name) => !isAbsolute(name))];
     const ways =
       relative.length === 0 ? [] : [...kept, ...absolute.map((path) => dirname(path)), ...processes().map(folderOf)];
@@ -77,6 +78,32 @@ export function socketCovers({ kept, temporary, covered, found, since }) {
   } catch {
     return undefined;
   }
+}
+
+/** The device and inode of the sockets that were seen at their names, by the kernel's number and the name. @type {Map<string, string>} */
+const seen = new Map();
+
+/**
+ * Notes which sockets are at their names: a command line with a network, in which they are no mounts, could rename a
+ * socket for a command line without a network.
+ */
+export function noteSockets() {
+  if (process.platform === "linux") unlessFails(ownNames);
+}
+
+/**
+ * Returns the names of the sockets in the network of this process.
+ * @throws {Error} if a socket was moved since it was seen, or a name cannot be read
+ */
+function ownNames() {
+  const own = named("self");
+  for (const { number, name } of own.filter(({ name }) => isAbsolute(name))) {
+    const [key, stat] = [`${number} ${name}`, isSocket(name) ? lstatSync(realPath(name)) : undefined];
+    const id = stat && `${stat.dev}:${stat.ino}`;
+    if (seen.has(key) && seen.get(key) !== id) throw new Error(`the socket ${name} was moved`);
+    if (id !== undefined) seen.set(key, id);
+  }
+  return own.map(({ name }) => name);
 }
 
 /**
@@ -127,7 +154,11 @@ function ofOtherNetworks() {
     try {
       const network = statSync(`/proc/${id}/net/unix`).ino;
       if (network === own) return [];
-      if (!names.has(network)) names.set(network, named(id));
+      if (!names.has(network))
+        names.set(
+          network,
+          named(id).map(({ name }) => name),
+        );
       const [there, folder] = [mountsOf(id), folderOf(id)];
       return (names.get(network) ?? []).flatMap((name) => {
         const { own, inside } = mountOf(resolve(folder, name), there);
@@ -153,7 +184,7 @@ function folderOf(id) {
 }
 
 /**
- * Returns the names of the sockets in the network of a process to which others can connect or send. Relative names
+ * Returns the numbers and names of the sockets in the network of a process to which others can connect or send. Relative names
  * count from the folder in which their process worked at that time.
  * @param {string} id
  * @throws {Error} if a name has a line end, or bytes that are not UTF-8
@@ -161,12 +192,12 @@ function folderOf(id) {
 function named(id) {
   const lines = readFileSync(`/proc/${id}/net/unix`, "utf8").split("\n").slice(1, -1);
   return lines.flatMap((line) => {
-    const [all, flags, type, name = "@"] = line.match(/^[\da-f]+: (?:\S+ +){2}(\S+) +(\S+) +\S+ +\d+(?: (.*))?$/) ?? [];
-    if (all === undefined || (name.includes("\uFFFD") && !name.startsWith("@")))
-      throw new Error("a name cannot be read");
-    return name !== "" && !name.startsWith("@") && (parseInt(flags, 16) & LISTENS || parseInt(type, 16) === DATAGRAM)
-      ? [name]
-      : [];
+    const [all, flags, type, number, name = "@"] =
+      line.match(/^[\da-f]+: (?:\S+ +){2}(\S+) +(\S+) +\S+ +(\d+)(?: (.*))?$/) ?? [];
+    const isAbstract = name.startsWith("@");
+    if (all === undefined || (name.includes("\uFFFD") && !isAbstract)) throw new Error("a name cannot be read");
+    const isOpen = parseInt(flags, 16) & LISTENS || parseInt(type, 16) === DATAGRAM;
+    return name !== "" && !isAbstract && isOpen ? [{ number, name }] : [];
   });
 }
 

@@ -88,7 +88,7 @@ for (const version of VERSIONS) {
       const { model, sandbox } = await stage(t, () => IDLE, { globalFiles: QUICK });
       const rpc = await startRpc({ version, sandbox });
       await rpc.prompt("/workflow hello it");
-      await rpc.waitFor((record) => record.method === "setStatus" && /paused/.test(record.statusText));
+      await rpc.waitFor((record) => record.method === "setStatus" && /\(paused: /.test(record.statusText));
       assert.equal(model.requests.length, 4);
       assert.deepEqual(notices(rpc), [
         `warning: ⏸ The hello is paused in 🔹 Plan: ${IDLE_PAUSE}.\nYour next message resumes it, or /workflow :resume.`,

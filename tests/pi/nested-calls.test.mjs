@@ -132,7 +132,7 @@ suite(`pi ${NEWEST}: nested calls`, { concurrency: 2 }, () => {
       await rpc.promptAndSettle(TASK);
       await model.waitForRequests(4);
       assert.match(userTexts(model.requests[2]).join("\n"), /You must NOT stop yet/);
-      await rpc.waitFor(() => rpc.ui("setStatus").some(({ statusText }) => /paused/.test(statusText ?? "")), {
+      await rpc.waitFor(() => rpc.ui("setStatus").some(({ statusText }) => /\(paused: /.test(statusText ?? "")), {
         what: "a pause",
       });
       const entries = await rpc.entries();

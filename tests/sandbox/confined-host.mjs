@@ -1,7 +1,8 @@
 // Runs command lines confined, one after the other, as an agent does. Prints their results as JSON.
 //
 //   node confined-host.mjs FOLDER LIMITS LINE...      LIMITS in JSON; a list has the writable paths; `agent` is the
-//   agent's folder, and `meanwhile` a line that runs, not confined, after each confined line was made
+//   agent's folder, and `meanwhile` a line that runs, not confined, after each confined line was made;
+//   `then` has the limits of the lines behind the first
 import { spawnSync } from "node:child_process";
 import { SandboxSession } from "#sandbox";
 
@@ -13,7 +14,8 @@ const results = lines.map((line, index) => {
   const id = String(index);
   let confined;
   try {
-    const all = { hidden: [], network: true, ...limits, notice: "NOTICE", signs: ["read-only file system"] };
+    const own = index > 0 ? limits.then : undefined;
+    const all = { hidden: [], network: true, ...limits, ...own, notice: "NOTICE", signs: ["read-only file system"] };
     confined = session.command(id, line, all, { cwd: folder, session: folder });
   } catch (/** @type {any} */ error) {
     return { refused: error.message };

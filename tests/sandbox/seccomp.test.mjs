@@ -49,6 +49,7 @@ const MACHINES = /** @type {const} */ ([
       clone: 56,
       unshare: 272,
       write: 1,
+      ioctl: 16,
       keyctl: 250,
       reaching: [101, 310, 311, 312, 438, 440, 298],
       ofProcess: [302, 142, 144, 203, 314, 256, 279],
@@ -65,6 +66,7 @@ const MACHINES = /** @type {const} */ ([
       clone: 220,
       unshare: 97,
       write: 64,
+      ioctl: 29,
       keyctl: 219,
       reaching: [117, 270, 271, 272, 438, 440, 241],
       ofProcess: [261, 118, 119, 122, 274, 238, 239],
@@ -76,7 +78,7 @@ const MACHINES = /** @type {const} */ ([
 
 for (const [
   architecture,
-  { audit, socket, socketpair, clone, unshare, write, keyctl, reaching, ofProcess, setpriority, ioprioSet },
+  { audit, socket, socketpair, clone, unshare, write, ioctl, keyctl, reaching, ofProcess, setpriority, ioprioSet },
 ] of MACHINES) {
   suite(`the filter for ${architecture}`, () => {
     const filter = /** @type {Buffer} */ (seccompFilter(architecture));
@@ -118,6 +120,14 @@ for (const [
       for (const call of [clone, unshare, keyctl, 425, 435, setpriority, ioprioSet, write, ...reaching, ...ofProcess])
         for (const argument of [0, 1, 2, NAMESPACE])
           assert.equal(other(call, argument, 1), decision(call, argument, 1), `${call} ${argument}`);
+    });
+
+    test("refuses snapshots of file systems, and no other request of a device", () => {
+      for (const request of [0x50009401, 0x50009417, 0x4020bc10, 0x9401])
+        assert.equal(decision(ioctl, 3, request), failed(EPERM), request.toString(16));
+      // TCGETS, TIOCGWINSZ, FIONREAD, FICLONE, and making a subvolume.
+      for (const request of [0x5401, 0x5413, 0x541b, 0x40049409, 0x5000940e])
+        assert.equal(decision(ioctl, 0x9401, request), ALLOWED, request.toString(16));
     });
 
     test("refuses new user namespaces", () => {

@@ -222,6 +222,23 @@ suite("sockets in the file system", { skip: process.platform === "linux" ? false
       }
     });
 
+    test(`that a command with a network renames, or replaces, are reached by none without${who}`, async (t) => {
+      for (const replaces of [false, true]) {
+        const root = folders(t, user);
+        const [program, ...args] = [...as(user), "mkdir", join(root, "outside/er")];
+        execFileSync(program, args);
+        const hits = await serve(t, as(user), [join(root, "outside/er/s"), join(root, "outside/t")]);
+        const move = `cd ${root}/outside; mv er new; mv t u`;
+        const replace = `mkdir er; ${PYTHON} -c 'import os, stat; [os.mknod(p, stat.S_IFSOCK | 0o777) for p in ("er/s", "t")]'`;
+        const limits = { writable: [join(root, "outside/")], network: true, then: { writable: [], network: false } };
+        const lines = [replaces ? `${move}; ${replace}` : move, reach([`${root}/outside/new/s`, `${root}/outside/u`])];
+        const [moved, tried] = run(root, user, limits, lines);
+        assert.equal(moved.status, 0, moved.stderr);
+        assert.doesNotMatch(tried.stdout, /REACHED/);
+        assert.deepEqual(hits(), []);
+      }
+    });
+
     test(`change nothing of what is read-only or fixed around them${who}`, async (t) => {
       const root = folders(t, user);
       const project = join(root, "project");

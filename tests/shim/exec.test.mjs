@@ -21,6 +21,7 @@ import { createLocalBashOperations } from "@earendil-works/pi-coding-agent";
 import { OutputFile, runCommandLine } from "#sandbox";
 import { showSeconds } from "../../host-shim/requests.js";
 import { userShell } from "../../host-shim/shell.js";
+import { privateFolder } from "../../sandbox/session-folder.js";
 
 const folder = mkdtempSync(join(tmpdir(), "exec-test-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -78,7 +79,8 @@ suite("a command line", () => {
   });
 
   test("returns standard output apart from standard error, as it is, up to 1 MiB of UTF-8", async () => {
-    const before = readdirSync(tmpdir()).filter((name) => name.startsWith("pi-command-"));
+    const left = () => readdirSync(privateFolder()).filter((name) => name.startsWith("command-"));
+    const before = left();
     const both = await run("echo error >&2; printf '\\033[31m{}\\r\\n'; echo more >&2", { apart: true });
     assert.equal(both.standardOutput, "\u001b[31m{}\r\n");
     assert.equal(both.output, "{}\nerror\nmore\n");
@@ -92,10 +94,7 @@ suite("a command line", () => {
     assert.equal(Number(loud.outputBytes), 3000000);
     const late = await run("echo begun; sleep 60", { apart: true, timeoutMs: 300 });
     assert.deepEqual([late.end, late.standardOutput], [{ tag: "timed-out" }, "begun\n"]);
-    assert.deepEqual(
-      readdirSync(tmpdir()).filter((name) => name.startsWith("pi-command-")),
-      before,
-    );
+    assert.deepEqual(left(), before);
   });
 
   test("writes its output to a file while it runs, apart standard error behind standard output", async () => {
@@ -157,7 +156,11 @@ suite("a command line", () => {
       assert.ok(size(own.TMPDIR) < 100_000, String(size(own.TMPDIR)));
       child.kill("SIGKILL");
       await once(child, "exit");
-      if (process.platform === "linux") assert.deepEqual(readdirSync(own.TMPDIR), []);
+      if (process.platform === "linux")
+        assert.deepEqual(
+          readdirSync(own.TMPDIR, { recursive: true, withFileTypes: true }).filter((entry) => !entry.isDirectory()),
+          [],
+        );
     } finally {
       rmSync(place, { recursive: true, force: true });
     }
