@@ -71,7 +71,9 @@ exit $?`;
  */
 function bubblewrapArguments(sandbox) {
   const { writable, readOnly, network, cwd, temporary, fixed, unreadable, standIns, covers = [] } = sandbox;
-  const sockets = covers.filter((path) => !isFolder(path) && ![TEMPORARY, ...writable].some((at) => isBelow(path, at)));
+  const sockets = covers.filter(
+    (path) => !isFolder(path) && ![TEMPORARY, "/dev", ...writable].some((at) => isBelow(path, at)),
+  );
   const hidden = [...sandbox.hidden, ...covers.filter((path) => !sockets.includes(path))];
   const everything = writable.includes("/");
   const mounts = new Mounts([...hidden, ...unreadable]);

@@ -3,6 +3,7 @@
 import { execFileSync } from "node:child_process";
 import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from "node:fs";
 import { Socket } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 
@@ -152,7 +153,7 @@ class ErrorStream {
   constructor() {
     // No program that makes named pipes for the shells of Windows is found from here: standard error is lost.
     if (process.platform === "win32") return;
-    this.#folder = mkdtempSync(join(privateFolder(), "command-"));
+    this.#folder = mkdtempSync(join(unlessFails(privateFolder) ?? tmpdir(), "command-"));
     try {
       this.#path = join(this.#folder, "stderr");
       execFileSync("mkfifo", ["-m", "600", this.#path], { stdio: "ignore" });

@@ -97,8 +97,8 @@ export function isThere(path) {
 }
 
 /**
- * Returns true if no command can open the folder that keeps from reaching a path: it is another user's, or not its mode
- * but its file system keeps from it. Several looks, since a command may open and close a folder all the time.
+ * Returns true if no command can open the folder that keeps from reaching a path: it belongs to another user, or its
+ * file system refuses, not its mode. Several looks, since a command may open and close a folder all the time.
  * @param {string} path absolute
  */
 function isClosedByOthers(path) {
@@ -111,7 +111,7 @@ function isClosedByOthers(path) {
 }
 
 /**
- * Returns the innermost folder on the way to a path that can be reached; `undefined` if the path can be reached now.
+ * Returns the last folder on the way to a path that can still be reached; `undefined` if the path can be reached now.
  * @param {string} path absolute
  * @returns {import("node:fs").Stats | undefined}
  */
@@ -121,7 +121,10 @@ function closedFolder(path, links = 0) {
   for (let at = path; ; at = dirname(at)) {
     try {
       const folder = realPath(at);
-      if (below.length === 0) return undefined;
+      if (below.length === 0) {
+        lstatSync(folder); // Of a mount, the name alone may be known.
+        return undefined;
+      }
       const next = join(folder, below[0]);
       const stat = unlessFails(() => lstatSync(next));
       if (!stat?.isSymbolicLink() || links === MAX_LINKS) return lstatSync(folder);

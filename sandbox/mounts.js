@@ -181,7 +181,7 @@ unset PI_CONFINED`;
  * @param {string} stat the path of the program `stat`
  */
 const gone = (stat) =>
-  `gone() { [ ! -e "$1" ] && case $(LC_ALL=C ${stat} -- "$1" 2>&1 || echo failed) in *": No such file or directory${"\n"}failed") ;; *) false;; esac; }`;
+  `gone() { [ ! -e "$1" ] && case $(LC_ALL=C ${stat} -- "$1" 2>&1 || echo failed) in *": No such file or directory${"\n"}failed" | *": No such file or directory (os error 2)${"\n"}failed") ;; *) false;; esac; }`;
 
 /**
  * Returns a loop of the shell over some paths.

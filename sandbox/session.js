@@ -6,7 +6,7 @@ import { dirname, join, relative, sep } from "node:path";
 import { agentFolder, keptTogether, outside } from "./agent-folder.js";
 import { noteWorkTrees, trackingGitFolders, writableGitFolders } from "./git-folders.js";
 import { linkedOutside } from "./hard-links.js";
-import { findHidden, isThere, refuseOpenable } from "./hidden-paths.js";
+import { findHidden, isThere } from "./hidden-paths.js";
 import { keyFolders } from "./key-folders.js";
 import { placeholders } from "./placeholders.js";
 import { Busy, runningCommands } from "./running-commands.js";
@@ -83,7 +83,7 @@ export class SandboxSession {
   /** Notes the start of the session, and decides the folders of git. @param {string} cwd */
   begin(cwd) {
     this.#since = Date.now();
-    noteSockets();
+    noteSockets([]);
     try {
       const of = realPath(cwd);
       noteWorkTrees(of);
@@ -200,8 +200,7 @@ export class SandboxSession {
         placeholders.create(directory ? `${path}/` : path, holder);
       } catch (error) {
         if (isPassing(error)) throw error;
-        refuseOpenable(error, path);
-        // No process of this user can reach or create the path.
+        // No process of this user can create the path. If none can reach the path, the look below tells.
       }
     }
     // Looked up with the created paths, since a name in another mount is found by its file.
@@ -274,7 +273,7 @@ export class SandboxSession {
     const git = tracking.filter((path) => isOnlyIn(path, reach.writable, own));
     const readOnly = [...this.#readOnlyBelow(writable, keptNames), ...git, ...keptNames];
     const everything = reach.writable.includes("/");
-    if (network) noteSockets();
+    if (network) noteSockets(reach.writable);
     const covers = network
       ? undefined
       : socketCovers({
@@ -369,7 +368,7 @@ export class SandboxSession {
         if (isThere(path) && !hidden.includes(path)) hidden.push(path);
       } catch (error) {
         if (isPassing(error)) throw error;
-        refuseOpenable(error, name);
+        isThere(name);
         // The folder cannot be reached or created: a command line, which has no more rights, cannot do so either.
       }
     }

@@ -80,28 +80,41 @@ export function socketCovers({ kept, temporary, covered, found, since }) {
   }
 }
 
-/** The device and inode of the sockets that were seen at their names, by the kernel's number and the name. @type {Map<string, string>} */
-const seen = new Map();
+/** The device and inode of the sockets that were seen at their names, by the kernel's number and the name. */
+let seen = /** @type {Map<string, string | undefined>} */ (new Map());
+/** The paths that command lines with a network could write. @type {Set<string>} */
+const written = new Set();
 
 /**
  * Notes which sockets are at their names: a command line with a network, in which they are no mounts, could rename a
  * socket for a command line without a network.
+ * @param {string[]} writable the paths that a command line with a network is about to write
  */
-export function noteSockets() {
-  if (process.platform === "linux") unlessFails(ownNames);
+export function noteSockets(writable) {
+  if (process.platform !== "linux") return;
+  unlessFails(ownNames);
+  for (const path of writable) written.add(path);
 }
 
 /**
  * Returns the names of the sockets in the network of this process.
- * @throws {Error} if a socket was moved since it was seen, or a name cannot be read
+ * @throws {Error} if a command may have moved a socket since it was seen, or a name cannot be read
  */
 function ownNames() {
   const own = named("self");
+  const before = seen;
+  seen = new Map();
   for (const { number, name } of own.filter(({ name }) => isAbsolute(name))) {
-    const [key, stat] = [`${number} ${name}`, isSocket(name) ? lstatSync(realPath(name)) : undefined];
-    const id = stat && `${stat.dev}:${stat.ino}`;
-    if (seen.has(key) && seen.get(key) !== id) throw new Error(`the socket ${name} was moved`);
-    if (id !== undefined) seen.set(key, id);
+    const key = `${number} ${name}`;
+    const stat = unlessFails(() => isSocket(name) && lstatSync(realPath(name)));
+    const id = stat ? `${stat.dev}:${stat.ino}` : undefined;
+    if (before.has(key) || id !== undefined) seen.set(key, before.get(key) ?? id);
+  }
+  for (const { number, name } of own) {
+    const known = seen.get(`${number} ${name}`);
+    if (known === undefined || ![...written].some((path) => isBelow(name, path))) continue;
+    const { dev, ino } = lstatSync(realPath(name));
+    if (`${dev}:${ino}` !== known) throw new Error(`the socket ${name} was moved`);
   }
   return own.map(({ name }) => name);
 }
@@ -193,7 +206,7 @@ function named(id) {
   const lines = readFileSync(`/proc/${id}/net/unix`, "utf8").split("\n").slice(1, -1);
   return lines.flatMap((line) => {
     const [all, flags, type, number, name = "@"] =
-      line.match(/^[\da-f]+: (?:\S+ +){2}(\S+) +(\S+) +\S+ +(\d+)(?: (.*))?$/) ?? [];
+      line.match(/^[\da-f]+: (?:\S+ +){2}(\S+) +(\S+) +\S+ +(\d+)(?: ([^]*))?$/) ?? [];
     const isAbstract = name.startsWith("@");
     if (all === undefined || (name.includes("\uFFFD") && !isAbstract)) throw new Error("a name cannot be read");
     const isOpen = parseInt(flags, 16) & LISTENS || parseInt(type, 16) === DATAGRAM;

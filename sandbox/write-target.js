@@ -4,6 +4,8 @@ import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join, parse, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
+import { unlessFails } from "./plain.js";
+
 /** Maximum number of links to nothing that are followed one after another, as in the Linux kernel. */
 export const MAX_LINKS = 40;
 
@@ -124,7 +126,7 @@ export function namesLike(folder, name) {
   } catch (error) {
     // The folder does not exist, or cannot be read. A command beside could make a folder of this user readable again.
     const { code } = /** @type {NodeJS.ErrnoException} */ (error);
-    if (code === "EACCES" && statSync(folder).uid === process.getuid?.()) throw error;
+    if (code === "EACCES" && unlessFails(() => statSync(folder))?.uid === process.getuid?.()) throw error;
   }
   if (names.length === 0 || names.includes(name)) return [name, ...names.filter((other) => other !== name)];
   return names;

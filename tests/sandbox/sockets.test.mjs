@@ -268,6 +268,17 @@ suite("sockets in the file system", { skip: process.platform === "linux" ? false
       }
     });
 
+    test(`are used beside hidden paths that nobody can create${who}`, async (t) => {
+      const root = folders(t, user);
+      const limits = {
+        writable: [],
+        network: false,
+        hidden: ["/etc/absent/secret", "/root/absent/schlüssel", "/proc/1/absent"],
+      };
+      const [ran, again] = run(root, user, limits, [`${OWN} $TMPDIR/own`, `${OWN} $TMPDIR/own`]);
+      assert.deepEqual([ran.stdout, again.stdout], ["works\n", "works\n"], ran.refused ?? ran.stderr);
+    });
+
     test(`of a command line are left to the next one, those of others from before are not${who}`, async (t) => {
       const root = folders(t, user);
       const socket = join(root, "project/src/s");
