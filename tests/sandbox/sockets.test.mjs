@@ -270,10 +270,11 @@ suite("sockets in the file system", { skip: process.platform === "linux" ? false
 
     test(`are used beside hidden paths that nobody can create${who}`, async (t) => {
       const root = folders(t, user);
+      mkdirSync(join(root, "closed"), { mode: 0o700 });
       const limits = {
         writable: [],
         network: false,
-        hidden: ["/etc/absent/secret", "/root/absent/schlüssel", "/proc/1/absent"],
+        hidden: ["/etc/absent/secret", `${root}/closed/absent/schlüssel`, "/proc/1/absent"],
       };
       const [ran, again] = run(root, user, limits, [`${OWN} $TMPDIR/own`, `${OWN} $TMPDIR/own`]);
       assert.deepEqual([ran.stdout, again.stdout], ["works\n", "works\n"], ran.refused ?? ran.stderr);
