@@ -17,6 +17,7 @@
 //   untrusted       opens and writes files at places that an agent can write; `copyFolder` copies such a folder
 //   shellQuoted     a text as a word of the shell
 //   namesLike       the names in a folder that differ from a name in their form of Unicode at most
+//   processes       notes of processes, for files, and if these processes still live
 //   isBelow         tells if a path is a folder, or below it
 //   plainText, messageOf, unlessFails
 //                   plain helpers
@@ -27,7 +28,7 @@
 //                  running-commands.js, session-folder.js, sockets.js
 //                  what is looked at, created and removed around a command line
 //   file-operations.js, exec.js ── output-file.js, project-state.js
-//   copies.js; below all: untrusted-files.js, write-target.js, shell-quote.js, plain.js
+//   copies.js; below all: processes.js, untrusted-files.js, write-target.js, shell-quote.js, plain.js
 //
 // Several sessions of one process have a `SandboxSession` each. What they share is one object for the process: the command
 // lines and searches that run (running-commands.js), the placeholders (placeholders.js), the stand-ins and the folder
@@ -40,6 +41,7 @@ export { commonGitFolder, gitFoldersOf, workTreeAt } from "./git-folders.js";
 export { findHidden } from "./hidden-paths.js";
 export { OutputFile } from "./output-file.js";
 export { messageOf, plainText, unlessFails } from "./plain.js";
+export * as processes from "./processes.js";
 export { projectState, workTreeOf } from "./project-state.js";
 export { Busy } from "./running-commands.js";
 export { SandboxSession } from "./session.js";
