@@ -226,7 +226,7 @@ test("a fault of the tables is reported", () => {
     ["`guest.event.agent-start` | |", "`guest.event.agent-begin` | |", /^guest\.event\.agent-begin is not in wit/],
     ["`api.append-entry` | |", "| |", /^ExtensionAPI, appendEntry: mirrored by no item$/],
     [
-      "| `getSettings` | not yet | Needs a grant: the settings are the user's. | 1.5.2 |",
+      "| `getSettings` | not yet | Needs a grant: the settings are the user's. | 1.6.0, 1.5.2 |",
       "| `getSettings` | not yet | | |",
       /^ExtensionAPI, getSettings: only in/,
     ],

@@ -88,7 +88,7 @@ suite("dialogs of several extensions", () => {
 
   test("only where pi loses them", () => {
     const uiContext = /** @type {any} */ ({});
-    const others = Object.entries({ "1.4.0": "tui", "1.5.2": "tui", "1.3.0": "rpc", "0.87.1": "print" });
+    const others = Object.entries({ "1.4.0": "tui", "1.6.0": "tui", "1.3.0": "rpc", "0.87.1": "print" });
     for (const [version, mode] of others) assert.equal(dialogsFor(version, { mode, uiContext }), uiContext, version);
     for (const version of ["0.87.1", "1.3.0"])
       assert.notEqual(dialogsFor(version, { mode: "tui", uiContext }), uiContext, version);

@@ -211,7 +211,7 @@ test("pi shows that it waits, where it can", (t) => {
     ["1.5.0", "tui", 0],
     ["0.87.1", "tui", 0],
     ["", "tui", 0],
-    ["1.5.2", "rpc", 0],
+    ["1.6.0", "rpc", 0],
   ]) {
     new BlockedStatus(String(version)).set(/** @type {any} */ (pi.context({ mode })), "x");
     assert.equal(customs().length, shows, `${version} ${mode}`);

@@ -21,7 +21,7 @@ const THEME = {
 
 /** The exports of pi-coding-agent that the shim uses. */
 export const CODING_AGENT = {
-  VERSION: "1.5.2",
+  VERSION: "1.6.0",
   CONFIG_DIR_NAME: ".conf",
   getMarkdownTheme: () => new Proxy({}, { get: () => (/** @type {string} */ text) => text }),
 };
