@@ -69,24 +69,8 @@ export function exampleFiles(example, name) {
   };
 }
 
-/** The folder of the tasks of this package for `compare`. */
-const EVALS = fileURLToPath(new URL("../evals-examples/bugfix", import.meta.url));
-/** The tasks that a new folder of tasks gets. */
-const FIRST_EVALS = ["csv-quotes", "leap-year"];
-
-/** Returns the files of a new folder of tasks. */
-export function evalFiles() {
-  return FIRST_EVALS.flatMap((task) =>
-    filesIn(join(EVALS, task)).map(({ path, text }) => ({
-      path: `${task}/${path}`,
-      text,
-      executable: path === "check" || path === "setup",
-    })),
-  );
-}
-
-/** @param {string} folder */
-function filesIn(folder) {
+/** The files of a folder and of the folders in it, with their texts. @param {string} folder */
+export function filesIn(folder) {
   const entries = readdirSync(folder, { recursive: true, encoding: "utf8" });
   const paths = entries.filter((path) => statSync(join(folder, path)).isFile());
   return paths

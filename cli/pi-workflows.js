@@ -4,18 +4,16 @@
 // Exit status: 0; 1 if `check` fails or `may` says no; 2 if the command line is wrong or a file cannot be read or
 // written, with one line on standard error; the exit statuses of `run` are in headless/run.js. `runs`, `report` and
 // `stats` pass over a session file that cannot be read, with a line on standard error.
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { parseArgs } from "node:util";
 
-import { gitFoldersOf, plainText } from "#sandbox";
+import { gitFoldersOf } from "#sandbox";
 
-import { compare } from "./compare/compare.js";
+import { flag, runProgram, shown, text, texts } from "./command-line.js";
 import { FORMATS } from "./formats.js";
-import { forLog } from "./headless/progress.js";
 import { runWorkflow } from "./headless/run.js";
-import { evalFiles, exampleFiles, newWorkflow, writeNew } from "./new.js";
+import { exampleFiles, newWorkflow, writeNew } from "./new.js";
 import { packageFiles, shortName } from "./new-package.js";
 import { agentDir, isInPackage, isProject, placesOf } from "./places.js";
 import { cleanRuns } from "./runs/clean.js";
@@ -24,17 +22,10 @@ import { RUN_FORMATS, STATS_FORMATS } from "./runs/formats.js";
 import { REPORT_FORMATS, reportOf, runOf } from "./runs/report.js";
 import { statsOf } from "./runs/stats.js";
 import { openWorkflows } from "./workflows.js";
-import { Failure, formatOf, inWords, inputsIn, own, pairs, quoted, similar, visible } from "./words.js";
+import { Failure, formatOf, inWords, inputsIn, pairs, quoted, similar } from "./words.js";
 
 /** pi's own tools. Extensions add others, so only a name that is similar to one of these is a diagnostic. */
 const PI_TOOLS = ["read", "bash", "edit", "write", "grep", "find", "ls"];
-
-/** An option with a value, of this form in the usage. @param {string} form @param {string} help */
-const text = (form, help) => ({ type: /** @type {const} */ ("string"), form: ` ${form}`, help });
-/** An option with a value that may be given several times. @param {string} form @param {string} help */
-const texts = (form, help) => ({ ...text(form, help), multiple: /** @type {const} */ (true) });
-/** @param {string} help */
-const flag = (help) => ({ type: /** @type {const} */ ("boolean"), form: "", help });
 
 /** All options, with their help; the usage names the commands that take an option. */
 const OPTIONS = {
@@ -45,7 +36,7 @@ const OPTIONS = {
   strict: flag("warnings fail too"),
   format: text(
     "FORMAT",
-    "of check: text, json, or github (annotations of a workflow run); of runs and stats: text or json; of report: text (in a terminal), md (elsewhere), json or html; of compare: text, md, json or html",
+    "of check: text, json, or github (annotations of a workflow run); of runs and stats: text or json; of report: text (in a terminal), md (elsewhere), json or html",
   ),
   tools: text(
     "A,B",
@@ -71,16 +62,6 @@ const OPTIONS = {
     "GROUP=TEXT",
     "an item of the list for which the group with this id is repeated; once for each item; default: samples",
   ),
-  tasks: text("DIR", "the folder of tasks"),
-  results: texts(
-    "DIR",
-    "the folder of results; default: the folder of tasks with -results; to read: any number of them",
-  ),
-  repeat: text("N", "the trials of each task and variant; default: 1"),
-  jobs: text("N", "the trials at the same time; default: 1"),
-  shard: text("I/N", "one of N parts, for a machine of its own"),
-  "max-cost": text("DOLLARS", "no trial is started when the trials have cost that much"),
-  yes: flag("starts without a question"),
   model: text("MODEL", "the model, as pi's own option"),
   budget: text(
     "BOUNDS",
@@ -92,9 +73,7 @@ const OPTIONS = {
   ),
   continue: flag("goes on with the newest run of this project that has not ended, or with that of --session"),
   session: text("FILE", "the session; default: a new one where pi has its own"),
-  approve: flag(
-    "of run: pi trusts the project, also its workflows, for this run; of compare: the workflows of this project may run, with their commands",
-  ),
+  approve: flag("pi trusts the project, also its workflows, for this run"),
   "allow-commands": flag("the commands of a project's or a package's workflow run without a question"),
   "allow-value": texts("COMMAND", "this value of a run may become a command, also with --continue"),
   "accept-rules": text("SEAL", "goes on with rules that have changed, if this is their seal, which the pause names"),
@@ -110,7 +89,6 @@ const OPTIONS = {
   watch: flag("shows them again every two seconds"),
   quiet: flag("shows nothing but why a run has not ended"),
   pi: text("PATH", "the program or the JavaScript file of pi; default: the command pi"),
-  evals: flag("writes tasks for compare"),
   global: flag("writes to ~/.pi/agent/workflows/NAME"),
   package: flag("writes a pi package; NAME may be @SCOPE/NAME"),
   from: text("EXAMPLE", "copies an example of this package, such as bugfix, and what it shares"),
@@ -126,25 +104,11 @@ const OPTIONS = {
   ),
   all: flag("the sessions of all projects"),
   sessions: text("DIR", "the sessions in DIR and in its folders; a session file is possible too"),
-  help: { ...flag(""), short: "h" },
-  version: flag(""),
 };
 
-/**
- * The options of a command line.
- * @typedef {ReturnType<typeof parse>["values"]} Options
- *
- * `problems`: lines for standard error that do not change the exit status.
- * @typedef {{ output: string, status?: number, problems?: string[] }} Result
- *
- * @typedef {object} Command
- * @property {string} [form] the words behind the command in the usage
- * @property {string} does
- * @property {string} [other] another form, and its effect
- * @property {string} [takes] the words, if they differ from the words of the form; words in brackets may be absent
- * @property {string} options the names of its options
- * @property {(words: string[], options: Options) => Result | Promise<Result>} run
- */
+/** @typedef {import("./command-line.js").Result} Result */
+/** @typedef {import("./command-line.js").OptionsOf<typeof OPTIONS>} Options */
+/** @typedef {import("./command-line.js").Command<Options>} Command */
 
 /** @type {Record<string, Command>} */
 const COMMANDS = {
@@ -189,17 +153,10 @@ const COMMANDS = {
       "task-file input model budget wait continue session accept-rules more approve allow-commands allow-value result summary events events-full detach quiet pi",
     run: async (words, options) => ({ output: "", status: await runWorkflow(words, options) }),
   },
-  compare: {
-    form: "NAME ...",
-    does: "compares workflows, and the agent without one (none): runs them on the tasks of --tasks, and tells which solves more, at which cost; goes on where it was; with --results alone it reads",
-    takes: "[NAME...]",
-    options: "tasks results repeat jobs shard model max-cost yes approve allow-commands pi format",
-    run: compare,
-  },
   new: {
     form: "NAME",
-    does: "writes a new workflow that runs, to .pi/workflows/NAME, and asks for its parts in a terminal if there are no options; with --package a new pi package with it, to NAME; with --from a copy of an example; with --evals a folder of two tasks for compare, to NAME",
-    options: "description phases gate writes dir global package from evals",
+    does: "writes a new workflow that runs, to .pi/workflows/NAME, and asks for its parts in a terminal if there are no options; with --package a new pi package with it, to NAME; with --from a copy of an example",
+    options: "description phases gate writes dir global package from",
     run: create,
   },
   runs: {
@@ -224,8 +181,7 @@ const COMMANDS = {
 const SAMPLE = "a sample task";
 const STATUSES = `Exit status: 0, 1 if check fails or may refuses, 2 if the command could not be carried out. Of run: 0 done,
 1 error, 2 wrong command line, 3 paused, 4 stopped, 5 cancelled, 6 at the end of a budget, 7 at a limit of the
-model. Of compare: 0 all trials have ended, 1 three errors in a row, 2 it could not start, 6 --max-cost is
-reached, 130 interrupted.`;
+model.`;
 
 /** @type {Command["run"]} */
 async function check([word], options) {
@@ -304,10 +260,7 @@ async function list(_, { dir }) {
 const ANSWERS = /** @type {const} */ (["description", "phases", "gate", "writes"]);
 
 /** The options of `new` that exclude each other. */
-const APART = [
-  ...["evals global", "evals package", "evals from", "dir global", "package global", "package from"],
-  ...ANSWERS.flatMap((answer) => [`${answer} from`, `${answer} evals`]),
-];
+const APART = [...["dir global", "package global", "package from"], ...ANSWERS.map((answer) => `${answer} from`)];
 
 /** @type {Command["run"]} */
 async function create([name], options) {
@@ -316,14 +269,9 @@ async function create([name], options) {
     if (options[one] !== undefined && options[other] !== undefined)
       throw new Failure(`new takes --${one} or --${other}, not both.`);
   }
-  const { dir, global, package: isPackage, from, evals } = options;
+  const { dir, global, package: isPackage, from } = options;
   const next = (/** @type {string} */ short, inFolder = "", install = "") =>
     `Change these, look at them with "pi-workflows run-through ${short}${inFolder}", ${install}start them in pi with "/workflow ${short} TASK".`;
-  if (evals) {
-    const folder = join(dir ?? ".", name);
-    const command = `pi-workflows compare NAME none --tasks ${folder} --repeat 5`;
-    return written(folder, evalFiles(), `Change these, and compare workflows with "${command}".`);
-  }
   const answers = ANSWERS.map((option) => options[option] ?? "");
   if (isPackage) {
     const short = shortName(name);
@@ -488,121 +436,6 @@ function timeOf(since, option = "since") {
 }
 
 /**
- * @param {string[]} parameters
- * @returns {Result | Promise<Result>}
- */
-function main(parameters) {
-  const { values, positionals, tokens } = parse(parameters);
-  if (values.version) return { output: packageVersion() };
-  const isHelp = values.help === true || positionals[0] === "help";
-  const [name, ...words] = positionals[0] === "help" ? positionals.slice(1) : positionals;
-  if (name === undefined && isHelp) return { output: usage() };
-  if (name === undefined) throw new Failure(overview());
-  const command = own(COMMANDS, name);
-  if (!command) {
-    const meant = similar(name, Object.keys(COMMANDS));
-    const hint = meant === undefined ? `, only ${Object.keys(COMMANDS).join(", ")}.` : `: did you mean ${meant}?`;
-    throw new Failure(`There is no command ${quoted(name)}${hint}`);
-  }
-  if (isHelp) return { output: usageOf(name, command) };
-  const known = command.options.split(" ");
-  const unfit = Object.keys(values).find((option) => !known.includes(option));
-  if (unfit !== undefined) throw new Failure(`pi-workflows ${name} takes no --${unfit}.`);
-  for (const [option, value] of Object.entries(values))
-    if ([value].flat().includes("")) throw new Failure(`--${option} needs a value.`);
-  const bounds = tokens.flatMap((token) => (token.kind === "option" && token.value !== undefined ? [token.name] : []));
-  // Of two bounds, only the last one would hold.
-  const twice = bounds.find((option, index) => bounds.indexOf(option) < index && !isRepeated(option));
-  if (twice !== undefined) throw new Failure(`--${twice} is given twice.`);
-  const takes = takenBy(command);
-  // The command itself counts words of any number.
-  const counts = !takes.some((word) => word.includes("..."));
-  const surplus = counts ? words[takes.length] : undefined;
-  if (surplus !== undefined) throw new Failure(`${quoted(surplus)} is one word too many. Put a text in quotes.`);
-  const given = counts ? takes.map((take, index) => words[index] ?? (take.startsWith("[") ? "absent" : "")) : [];
-  const missing = takes[given.indexOf("")]?.replace(/[[\]]/g, "");
-  if (missing) throw new Failure(`pi-workflows ${name} needs ${missing === "ARGUMENT" ? "an" : "a"} ${missing}.`);
-  if (!hasFolder()) throw new Failure("The current folder is not there any more.");
-  return command.run(words, values);
-}
-
-/** Returns true if an option may be given several times. @param {string} option */
-const isRepeated = (option) => "multiple" in (own(OPTIONS, option) ?? {});
-
-/** A line for each command. */
-function overview() {
-  const lines = Object.entries(COMMANDS).map(([name, { does }]) => entry(name, does.split(/[;:.] |, (?:and|to) /)[0]));
-  const help = "pi-workflows COMMAND --help shows a command, pi-workflows --help all of it.";
-  return ["Usage: pi-workflows COMMAND [options]\n", ...lines, `\n${help}`].join("\n");
-}
-
-function usage() {
-  return [
-    "Usage: pi-workflows COMMAND [options]; for one command: pi-workflows COMMAND --help\n",
-    ...Object.entries(COMMANDS).map(formsOf),
-    "\nOptions:",
-    ...optionsOf(Object.keys(OPTIONS)),
-    `  -h, --help, --version\n\n${STATUSES}`,
-  ].join("\n");
-}
-
-/** The part of the usage that is about one command. @param {string} name @param {Command} command */
-function usageOf(name, command) {
-  const words = ["Usage: pi-workflows", name, ...takenBy(command), "[options]\n"].join(" ");
-  return [words, formsOf([name, command]), "", ...optionsOf(command.options.split(" "))].join("\n");
-}
-
-/** @param {Command} command */
-const takenBy = ({ form = "", takes = form }) => takes.split(" ").filter(Boolean);
-
-/** @param {[name: string, command: Command]} command */
-const formsOf = ([name, { form, does, other }]) =>
-  [[form ? `${name} ${form}` : name, does], ...(other ? [other.split(": ")] : [])]
-    .map(([about, text]) => entry(about, text))
-    .join("\n");
-
-/** The lines about options, in the order of the table. @param {string[]} names */
-function optionsOf(names) {
-  const shown = Object.entries(OPTIONS).filter(([name, { help }]) => names.includes(name) && help !== "");
-  return shown.map(([name, { form, help }]) => {
-    const takers = Object.keys(COMMANDS).filter((command) => COMMANDS[command].options.split(" ").includes(name));
-    const of = takers.join(", ").replace(/, ([^,]*)$/, " and $1");
-    return entry(`--${name}${form}`, name === "dir" || help.startsWith("of ") ? help : `of ${of}: ${help}`);
-  });
-}
-
-/** An entry of the usage: its subject, and beside it a text in lines. @param {string} about @param {string} text */
-function entry(about, text) {
-  const lines = text.match(/\S.{0,80}(?= |$)/g) ?? [];
-  const head = `  ${about}`;
-  const first = head.length < 21 ? [head.padEnd(21) + lines.shift()] : [head];
-  return [...first, ...lines.map((line) => " ".repeat(21) + line)].join("\n");
-}
-
-/** Returns true if the working directory of this process exists. */
-function hasFolder() {
-  try {
-    return process.cwd() !== "";
-  } catch {
-    return false;
-  }
-}
-
-/** @param {string[]} args */
-function parse(args) {
-  try {
-    return parseArgs({ args, options: OPTIONS, allowPositionals: true, tokens: true });
-  } catch (error) {
-    const words = /** @type {Error} */ (error).message.split(/\. |\n/)[0];
-    const isOption = /** @type {NodeJS.ErrnoException} */ (error).code === "ERR_PARSE_ARGS_UNKNOWN_OPTION";
-    const given = args.flatMap((arg) => /^--([^=]+)/.exec(arg)?.[1] ?? []);
-    const unknown = given.find((option) => !own(OPTIONS, option));
-    const meant = isOption && unknown !== undefined ? similar(unknown, Object.keys(OPTIONS)) : undefined;
-    throw new Failure(meant === undefined ? words : `${words}: did you mean --${meant}?`);
-  }
-}
-
-/**
  * Returns the output of a function of the workflows in a place.
  * @param {string | undefined} dir
  * @param {(workflows: import("./workflows.js").Workflows) => string} work
@@ -636,37 +469,4 @@ function names(options, option) {
   return names;
 }
 
-function packageVersion() {
-  return JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version;
-}
-
-/**
- * The text as it leaves this process: without control characters, and with invisible characters written out.
- * @param {string} text
- */
-function shown(text) {
-  return visible(plainText(text), /^\s*[{[]/.test(text));
-}
-
-/** @param {string} words */
-function fail(words) {
-  process.exitCode = 2;
-  process.stderr.write(`${forLog(shown(words))}\n`);
-}
-
-/** A closed pipe is not an error. @param {any} error */
-function outputFails(error) {
-  if (error.code !== "EPIPE") fail(`The output cannot be written: ${inWords(error)}`);
-}
-
-process.stdout.on("error", outputFails);
-// The error cannot be reported.
-process.stderr.on("error", () => {});
-try {
-  const { output, status = 0, problems = [] } = await main(process.argv.slice(2));
-  process.exitCode = status;
-  for (const problem of problems) process.stderr.write(`${forLog(shown(problem.replace(/\s+/g, " ")))}\n`);
-  if (output !== "") process.stdout.write(shown(output.endsWith("\n") ? output : `${output}\n`));
-} catch (error) {
-  fail(inWords(error));
-}
+await runProgram("pi-workflows", { options: OPTIONS, commands: COMMANDS, statuses: STATUSES });

@@ -8,9 +8,9 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 import { reportHtml } from "../cli/runs/html/page.js";
-import { comparisonHtml } from "../cli/compare/html.js";
+import { comparisonHtml } from "../packages/compare/html.js";
 import { startBrowser } from "../tests/cli/browser.mjs";
-import { comparison } from "../tests/cli/comparison-samples.mjs";
+import { comparison } from "../packages/compare/tests/comparison-samples.mjs";
 import { ordinary } from "../tests/cli/report-samples.mjs";
 import { REPO } from "../tests/pi/harness/pi.mjs";
 

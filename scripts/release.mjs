@@ -44,7 +44,12 @@ function tip(ref) {
  * @param {string} file
  */
 function slimManifest(file) {
-  const { scripts: _scripts, devDependencies: _development, ...manifest } = JSON.parse(readFileSync(file, "utf8"));
+  const {
+    scripts: _scripts,
+    devDependencies: _development,
+    workspaces: _packages,
+    ...manifest
+  } = JSON.parse(readFileSync(file, "utf8"));
   const optional = Object.keys(manifest.peerDependencies).map((name) => [name, { optional: true }]);
   writeFileSync(
     file,

@@ -117,7 +117,13 @@ const BUILD = { name: "build", command: NODE, parameters: ["scripts/build.mjs"] 
 const IN_PI = {
   name: "pi",
   command: NODE,
-  parameters: ["--test", `--test-concurrency=${FILES}`, ...REPORTERS, "tests/**/*.test.mjs"],
+  parameters: [
+    "--test",
+    `--test-concurrency=${FILES}`,
+    ...REPORTERS,
+    "tests/**/*.test.mjs",
+    "packages/*/tests/*.test.mjs",
+  ],
   built: true,
 };
 

@@ -1,5 +1,4 @@
 // Figures of the phases of workflows over many runs.
-import { spread } from "../compare/statistics.js";
 import { cell, columns } from "./columns.js";
 import { counted, day, dollars, duration } from "./figures.js";
 
@@ -197,3 +196,14 @@ function count(value) {
 
 /** @param {string} a @param {string} b */
 const compare = (a, b) => (a === b ? 0 : a < b ? -1 : 1);
+
+/**
+ * The least, the median and the greatest of some numbers; `undefined` without numbers.
+ * @param {number[]} values
+ */
+export function spread(values) {
+  if (values.length === 0) return undefined;
+  const sorted = values.toSorted((a, b) => a - b);
+  const median = (sorted[Math.floor((sorted.length - 1) / 2)] + sorted[Math.floor(sorted.length / 2)]) / 2;
+  return { least: sorted[0], median, greatest: sorted[sorted.length - 1], count: sorted.length };
+}

@@ -723,7 +723,6 @@ test("new takes the answers as options, and quotes them", (t) => {
       [["--phases", "x,".repeat(51)], /^A new workflow has at most 50 phases, not 51\./],
       [["--description", "x".repeat(1001)], /^An answer has at most 1000 characters\./],
       [["--gate", "true", "--from", "quick"], /^new takes --gate or --from, not both\./],
-      [["--phases", "A", "--evals"], /^new takes --phases or --evals, not both\./],
     ]),
     3,
   )) {
@@ -957,15 +956,15 @@ test("help, version, and unknown commands", (t) => {
       [["check", "--format", "toString"], 'There is no format "toString", only text, json, github.\n'],
       [
         ["constructor"],
-        'There is no command "constructor", only check, graph, show, run-through, may, list, run, compare, new, runs, report, stats.\n',
+        'There is no command "constructor", only check, graph, show, run-through, may, list, run, new, runs, report, stats.\n',
       ],
       [
         ["chec\x1b[31mk\nx"],
-        'There is no command "chec[31mk x", only check, graph, show, run-through, may, list, run, compare, new, runs, report, stats.\n',
+        'There is no command "chec[31mk x", only check, graph, show, run-through, may, list, run, new, runs, report, stats.\n',
       ],
       [
         ["a".repeat(5000)],
-        `There is no command "${"a".repeat(200)}…", only check, graph, show, run-through, may, list, run, compare, new, runs, report, stats.\n`,
+        `There is no command "${"a".repeat(200)}…", only check, graph, show, run-through, may, list, run, new, runs, report, stats.\n`,
       ],
       [["check", "--__proto__"], "Unknown option '--__proto__'\n"],
       [["check", "--dir"], "Option '--dir <value>' argument missing\n"],

@@ -8,15 +8,15 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 
-import { answerOf } from "../../cli/compare/answer.js";
-import { comparisonHtml } from "../../cli/compare/html.js";
+import { answerOf } from "../../packages/compare/answer.js";
+import { comparisonHtml } from "../../packages/compare/html.js";
 import { reportHtml } from "../../cli/runs/html/page.js";
 import { duration, preciseDuration, tokens } from "../../cli/runs/figures.js";
 import { line, text } from "../../cli/runs/html/data.js";
 import { visible } from "../../cli/words.js";
 import { ALL, LONG, some } from "../pi/harness/extent.mjs";
 import { startBrowser } from "./browser.mjs";
-import { comparison } from "./comparison-samples.mjs";
+import { comparison } from "../../packages/compare/tests/comparison-samples.mjs";
 import { ATTACKS, branched, hostile, huge, ordinary, reference, uneven } from "./report-samples.mjs";
 
 process.env.TZ = "UTC";

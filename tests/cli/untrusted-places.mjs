@@ -19,11 +19,11 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import { Results, trialsIn } from "../../cli/compare/results.js";
-import { hiddenFolders } from "../../cli/compare/hidden.js";
-import { runScript } from "../../cli/compare/script.js";
-import { digestOf, tasksIn } from "../../cli/compare/tasks.js";
-import { makeAgentFolder } from "../../cli/compare/trial.js";
+import { Results, trialsIn } from "../../packages/compare/results.js";
+import { hiddenFolders } from "../../packages/compare/hidden.js";
+import { runScript } from "../../packages/compare/script.js";
+import { digestOf, tasksIn } from "../../packages/compare/tasks.js";
+import { makeAgentFolder } from "../../packages/compare/trial.js";
 import { outputTo } from "../../cli/headless/output.js";
 import { listedPackages } from "../../cli/packages.js";
 import { forgetProcess, noteProcess, processOf } from "../../cli/runs/process.js";

@@ -18,13 +18,14 @@ const CLI = join(REPO, "cli/pi-workflows.js");
  * @param {string} version
  * @param {Parameters<typeof stage>[1]} script
  * @param {Partial<import("../pi/harness/sandbox.mjs").SandboxOptions>} [options]
+ * @param {string} [cli] the JavaScript file of the program
  */
-export async function withPi(t, version, script, options) {
+export async function withPi(t, version, script, options, cli = CLI) {
   const { model, sandbox } = await stage(t, script, options);
   const bin = join(sandbox.root, "bin");
   mkdirSync(bin);
-  const [node, cli] = piCli(version);
-  program("pi", `exec ${node} ${cli} --offline "$@"`);
+  const [node, pi] = piCli(version);
+  program("pi", `exec ${node} ${pi} --offline "$@"`);
   return { model, sandbox, run, runs, start, startCommand, program, bin, terminal };
 
   /** @param {string} name @param {string} script */
@@ -46,7 +47,7 @@ export async function withPi(t, version, script, options) {
 
   /** @param {string[]} args @param {Record<string, string>} [env] @param {string} [input] of standard input */
   function startCommand(args, env = {}, input) {
-    const child = spawn(NODE, [CLI, ...args], {
+    const child = spawn(NODE, [cli, ...args], {
       cwd: sandbox.project,
       env: { ...sandbox.env(), PATH: `${bin}:${process.env.PATH}`, ...env },
       stdio: ["pipe", "pipe", "pipe"],
@@ -70,7 +71,7 @@ export async function withPi(t, version, script, options) {
   async function terminal(args, command = "run") {
     const socket = join(sandbox.root, `tmux-${Math.random()}`);
     const tmux = async (/** @type {string[]} */ ...rest) => (await exec("tmux", ["-u", "-S", socket, ...rest])).stdout;
-    const line = [NODE, CLI, command, ...args].map((word) => `'${word}'`).join(" ");
+    const line = [NODE, cli, command, ...args].map((word) => `'${word}'`).join(" ");
     const env = { ...sandbox.env(), PATH: `${bin}:${process.env.PATH}` };
     await exec(
       "tmux",

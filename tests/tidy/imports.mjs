@@ -17,16 +17,26 @@ export const filesBelow = (folder, ends) =>
 /** @param {string} file */
 export const read = (file) => readFileSync(join(REPO, file), "utf8");
 
-/** The files behind the names of the field `imports` of package.json. @type {Record<string, string>} */
-const NAMES = JSON.parse(read("package.json")).imports;
+const MANIFEST = JSON.parse(read("package.json"));
+
+/**
+ * The files of the names of package.json: in `imports` for the package itself, in `exports` for those that use it.
+ * @type {Record<string, string>}
+ */
+export const NAMES = {
+  ...MANIFEST.imports,
+  ...Object.fromEntries(
+    Object.entries(MANIFEST.exports).map(([name, file]) => [`${MANIFEST.name}${name.slice(1)}`, file]),
+  ),
+};
 
 /** The imports of JavaScript in folders. @param {string[]} folders @returns {Imports} */
 export function javaScript(folders) {
-  const files = folders.flatMap((folder) => filesBelow(folder, /\.[cm]?js$/));
+  const files = folders.flatMap((folder) => filesBelow(folder, /\.[cm]?js$/)).filter((file) => !/\/tests\//.test(file));
   return new Map(
     files.map((file) => {
       const named = read(file).matchAll(
-        /^(?:import|export)\b[^;]*?\bfrom "([.#][^"]+)"|^import "([.#][^"]+)"|\bimport\("([.#][^"]+)"\);/gm,
+        /^(?:import|export)\b[^;]*?\bfrom "([.#@][^"]+)"|^import "([.#@][^"]+)"|\bimport\("([.#][^"]+)"\);/gm,
       );
       const paths = [...named].map(([, from, bare, late]) => {
         const name = from ?? bare ?? late;
@@ -43,12 +53,11 @@ export function javaScript(folders) {
  */
 export const namedBy = (folder) =>
   filesBelow(folder, /\.[cm]?js$/)
-    .filter((file) => !file.includes("/component/"))
+    .filter((file) => !/\/(?:component|evals-examples|tests)\//.test(file))
     .flatMap((file) =>
-      [...read(file).matchAll(/\b(?:from |import\(|import |new URL\()"([.#][^"]*\.js|#[^"]*)"/g)].map(([, name]) => [
-        file,
-        name,
-      ]),
+      [
+        ...read(file).matchAll(/\b(?:from |import\(|import |new URL\()"([.#][^"]*\.js|#[^"]*|@pi-workflows\/[^"]*)"/g),
+      ].map(([, name]) => [file, name]),
     );
 
 /** A Rust file without its tests and comments. @param {string} file */

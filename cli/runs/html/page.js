@@ -12,20 +12,20 @@ import { STYLE } from "./style.js";
 const MAX_TEXT = { all: 1_000_000, beginning: 100 };
 
 /** The modules of each page. */
-const COMMON = ["../figures.js", "./nodes.js"];
+const COMMON = ["../figures.js", "./nodes.js"].map(own);
 
 /** The report of a run. @param {unknown} report */
 export function reportHtml(report) {
   const data = reportData(report);
   const title = line(160)(data.task) || data.workflow || "A run of a workflow";
-  return page(title, data, "reportView", ["./timeline.js", "./view.js"]);
+  return page(title, data, "reportView", ["./timeline.js", "./view.js"].map(own));
 }
 
 /**
  * @param {string} title
  * @param {unknown} data
  * @param {string} view the function that draws the page
- * @param {string[]} modules the modules of the view
+ * @param {URL[]} modules the modules of the view
  */
 export function page(title, data, view, modules) {
   const script = `"use strict";{\n${[...COMMON, ...modules].map(source).join("")}show(${view});\n}`;
@@ -59,9 +59,14 @@ export function page(title, data, view, modules) {
 `;
 }
 
-/** The text of a module as a part of one script, without comments. @param {string} path */
-function source(path) {
-  return readFileSync(new URL(path, import.meta.url), "utf8")
+/** A module of this folder. @param {string} path */
+function own(path) {
+  return new URL(path, import.meta.url);
+}
+
+/** The text of a module as a part of one script, without comments. @param {URL} module */
+function source(module) {
+  return readFileSync(module, "utf8")
     .replaceAll("\r", "")
     .replace(/^import [^;]*;\n/gm, "")
     .replace(/^export /gm, "")

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { closeSync, writeSync } from "node:fs";
 import { basename, dirname } from "node:path";
 
-import { killGroup, untrusted } from "#sandbox";
+import { killGroup, untrusted } from "@pi-workflows/pi-workflows/sandbox";
 
 /** The output of a script that is kept, in bytes. */
 const MAX_OUTPUT = 1_000_000;

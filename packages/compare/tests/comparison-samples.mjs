@@ -1,5 +1,5 @@
 // Answers of comparisons, for tests and the picture of the documentation.
-import { answerOf } from "../../cli/compare/answer.js";
+import { answerOf } from "../answer.js";
 
 /** The trials of each task that are solved, of 4. @type {Record<string, Record<string, number>>} */
 const SOLVED = {
@@ -17,7 +17,7 @@ export function comparison(named = (text) => text) {
       [1, 2, 3, 4].map((number) => {
         at += 1;
         const cost = COSTS[variant] * (0.6 + ((at * 7) % 11) / 8);
-        /** @type {import("../../cli/compare/results.js").Ending} */
+        /** @type {import("../results.js").Ending} */
         const ending = number > solved && at % 5 === 0 ? "budget" : "done";
         return {
           variant: named(variant),

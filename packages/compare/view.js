@@ -1,8 +1,8 @@
 // The page of a comparison, drawn from the answer.
-import { bdi, h, section, table } from "../runs/html/nodes.js";
 
+import { bdi, h, section, table } from "@pi-workflows/pi-workflows/cli";
 /** @typedef {ReturnType<typeof import("./html.js").shownOf>} Answer */
-/** @template T @typedef {import("../runs/html/nodes.js").Column<T>} Column */
+/** @template T @typedef {import("@pi-workflows/pi-workflows/cli").Column<T>} Column */
 
 const MEANING =
   "Median (least to greatest). Solved: the run was done and the check passed; false green: it was done and the check failed. ";

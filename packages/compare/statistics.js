@@ -95,17 +95,6 @@ export function pairsNeeded(others) {
 }
 
 /**
- * The least, the median and the greatest of some numbers; `undefined` without numbers.
- * @param {number[]} values
- */
-export function spread(values) {
-  if (values.length === 0) return undefined;
-  const sorted = values.toSorted((a, b) => a - b);
-  const median = (sorted[Math.floor((sorted.length - 1) / 2)] + sorted[Math.floor(sorted.length / 2)]) / 2;
-  return { least: sorted[0], median, greatest: sorted[sorted.length - 1], count: sorted.length };
-}
-
-/**
  * @template T
  * @param {T[]} items
  * @param {(item: T) => number} of

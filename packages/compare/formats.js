@@ -1,5 +1,5 @@
 // The answer of a comparison as Markdown, JSON and HTML.
-import { columns } from "../runs/columns.js";
+import { columns } from "@pi-workflows/pi-workflows/cli";
 import { METHOD } from "./answer.js";
 import { FIGURES } from "./figures.js";
 import { comparisonHtml } from "./html.js";

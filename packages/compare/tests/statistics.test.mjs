@@ -2,15 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import {
-  designEffect,
-  interval,
-  pairsNeeded,
-  quantileT,
-  signTest,
-  spread,
-  wilson,
-} from "../../cli/compare/statistics.js";
+import { designEffect, interval, pairsNeeded, quantileT, signTest, wilson } from "../statistics.js";
+import { spread } from "../../../cli/runs/stats.js";
 
 const near = (/** @type {number | undefined} */ found, /** @type {number} */ wanted, within = 5e-5) =>
   assert.ok(Math.abs((found ?? NaN) - wanted) <= within, `${found} is not ${wanted}`);

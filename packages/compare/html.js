@@ -1,12 +1,11 @@
 // The answer of a comparison as one HTML file.
-import { line } from "../runs/html/data.js";
-import { page } from "../runs/html/page.js";
+import { line, page } from "@pi-workflows/pi-workflows/cli";
 import { METHOD } from "./answer.js";
 import { FIGURES } from "./figures.js";
 
 /** @param {import("./answer.js").Answer} answer */
 export function comparisonHtml(answer) {
-  return page("Comparison of workflows", shownOf(answer), "comparisonView", ["../../compare/view.js"]);
+  return page("Comparison of workflows", shownOf(answer), "comparisonView", [new URL("./view.js", import.meta.url)]);
 }
 
 /** Returns the content of the page. @param {import("./answer.js").Answer} answer */

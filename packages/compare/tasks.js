@@ -18,9 +18,8 @@ import {
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { promisify } from "node:util";
 
-import { untrusted } from "#sandbox";
-
-import { Failure, inWords, quoted, shortened } from "../words.js";
+import { Failure, inWords, quoted, shortened } from "@pi-workflows/pi-workflows/cli";
+import { untrusted } from "@pi-workflows/pi-workflows/sandbox";
 
 const run = promisify(execFile);
 
@@ -37,7 +36,7 @@ const run = promisify(execFile);
  * @property {[address: string, commit: string]} [repo]
  */
 
-/** @typedef {Pick<import("../workflows.js").Workflows, "readYaml" | "readBounds">} Readers */
+/** @typedef {Pick<import("@pi-workflows/pi-workflows/cli").Workflows, "readYaml" | "readBounds">} Readers */
 
 /** The fields of a `task.md`; `schemas/task.json` describes them. */
 const FIELDS = ["repo", "commit", "inputs", "timeout", "checkTimeout", "budget"];
@@ -63,7 +62,7 @@ export function tasksIn(folder, readers) {
   const names = readdirSync(root).filter((name) => existsSync(join(root, name, PARTS.text)));
   if (names.length === 0)
     throw new Failure(
-      `${shortened(folder)} has no tasks: a task is a folder with ${PARTS.text}, a project and a check. "pi-workflows new --evals NAME" writes two.`,
+      `${shortened(folder)} has no tasks: a task is a folder with ${PARTS.text}, a project and a check. "pi-workflows-compare new DIR" writes two.`,
     );
   return names.sort().map((name) => taskIn(join(root, name), name, readers));
 }

@@ -1,6 +1,6 @@
 // The figures of a variant, as columns.
-import { dollars, duration, tokens } from "../runs/figures.js";
 
+import { dollars, duration, tokens } from "@pi-workflows/pi-workflows/cli";
 /** @typedef {import("./answer.js").Variant} Variant */
 /** @typedef {import("./answer.js").Spread} Spread */
 

@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { readTask } from "../../cli/compare/tasks.js";
-import { trialLimits } from "../../cli/compare/trial.js";
-import { openWorkflows } from "../../cli/workflows.js";
-import { inWords } from "../../cli/words.js";
+import { readTask } from "../tasks.js";
+import { trialLimits } from "../trial.js";
+import { openWorkflows } from "../../../cli/workflows.js";
+import { inWords } from "../../../cli/words.js";
 
 const readers = openWorkflows([]);
 const task = (/** @type {string} */ text) => readTask("task.md", text, readers);
@@ -65,7 +65,7 @@ test("what is not understood in a task is an error with its place", () => {
 });
 
 test("the schema of tasks has the fields that are read", () => {
-  const { properties } = JSON.parse(readFileSync(new URL("../../schemas/task.json", import.meta.url), "utf8"));
+  const { properties } = JSON.parse(readFileSync(new URL("../../../schemas/task.json", import.meta.url), "utf8"));
   assert.throws(
     () => task("---\nother: 1\n---\nDo it"),
     (error) => inWords(error).endsWith(`; it has ${Object.keys(properties).join(", ")}`),

@@ -8,7 +8,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { shellQuoted } from "#sandbox";
+import { shellQuoted } from "@pi-workflows/pi-workflows/sandbox";
 
 /**
  * The paths of an enclosure, absolute and without links.
@@ -66,7 +66,7 @@ export function canEnclose() {
   if (process.platform !== "linux") throw new Error("only Linux can");
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "pi-workflows-enclosure-")));
   try {
-    const sandbox = import.meta.resolve("#sandbox");
+    const sandbox = import.meta.resolve("@pi-workflows/pi-workflows/sandbox");
     const probe = `import(${JSON.stringify(sandbox)}).then(({ canConfine }) => canConfine()).then(() => process.exit(7), (error) => console.error(error.message))`;
     const shown = join(folder, "shown");
     mkdirSync(shown);

@@ -2,9 +2,9 @@
 import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
 
-import { counted } from "../runs/figures.js";
+import { counted, spread } from "@pi-workflows/pi-workflows/cli";
 import { words } from "./script.js";
-import { LEVEL, interval, pairsNeeded, signTest, spread } from "./statistics.js";
+import { LEVEL, interval, pairsNeeded, signTest } from "./statistics.js";
 
 /** @typedef {import("./results.js").Found} Found */
 /** @typedef {ReturnType<typeof spread>} Spread */

@@ -15,16 +15,28 @@ import {
 } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
-import { readText } from "#loader";
-import { canConfine, copyFolder, isBelow, lineInFolder, shellQuoted, unlessFails, untrusted } from "#sandbox";
+import {
+  PROGRAM,
+  endProcess,
+  Failure,
+  inWords,
+  processOf,
+  reportHtml,
+  shortened,
+} from "@pi-workflows/pi-workflows/cli";
+import { readText } from "@pi-workflows/pi-workflows/loader";
+import {
+  canConfine,
+  copyFolder,
+  isBelow,
+  lineInFolder,
+  shellQuoted,
+  unlessFails,
+  untrusted,
+} from "@pi-workflows/pi-workflows/sandbox";
 
-import { endProcess } from "../headless/pi.js";
-import { reportHtml } from "../runs/html/page.js";
-import { processOf } from "../runs/process.js";
-import { Failure, inWords, shortened } from "../words.js";
 import { enclosed } from "./enclosure.js";
 import { MAX_FILE, textOf } from "./results.js";
 import { endOf, keep, runScript, words } from "./script.js";
@@ -33,8 +45,6 @@ import { checkParts, isMapping, projectOf, setupOf } from "./tasks.js";
 /** @typedef {import("./results.js").Trial} Trial */
 /** @typedef {import("./results.js").Planned} Planned */
 /** @typedef {import("./tasks.js").Task} Task */
-
-const CLI = fileURLToPath(new URL("../pi-workflows.js", import.meta.url));
 
 /** The time that a run has to end after a signal, in milliseconds. */
 const GRACE = 15_000;
@@ -57,7 +67,7 @@ const ENDINGS = { 0: "done", 3: "paused", 4: "stopped", 5: "cancelled", 6: "budg
  * @property {import("./results.js").Hidden} hidden
  * @property {string[]} hide files and folders that no agent may read
  * @property {string[]} slots the folders of the trials that are at work at the same time
- * @property {import("../workflows.js").Workflows["readYaml"]} readYaml
+ * @property {import("@pi-workflows/pi-workflows/cli").Workflows["readYaml"]} readYaml
  * @property {string} [model]
  * @property {[string, ...string[]]} pi the command that starts pi
  * @property {boolean} [allow-commands]
@@ -166,7 +176,7 @@ async function prepare(task, slot, common) {
  * Makes pi's agent folder for all trials: the user's models, settings, packages and workflows, and links to the keys.
  * @param {string} agent the folder to make
  * @param {string} own the user's agent folder
- * @param {import("../places.js").Grant[]} grants the folders of workflows
+ * @param {import("@pi-workflows/pi-workflows/cli").Grant[]} grants the folders of workflows
  * @param {string[]} leftOut folders that are not copied
  */
 export function makeAgentFolder(agent, own, grants, leftOut) {
@@ -274,7 +284,7 @@ async function run({ variant }, task, { slot, env, results, common, signal }) {
     ...(common["allow-commands"] ? ["--allow-commands"] : []),
   ];
   const name = variant === "none" ? "-" : variant;
-  const child = spawn(process.execPath, [CLI, "run", ...options, "--task-file=-", "--", name], {
+  const child = spawn(process.execPath, [PROGRAM, "run", ...options, "--task-file=-", "--", name], {
     cwd: join(slot, "project"),
     env,
     // Ctrl+C reaches only the comparison.

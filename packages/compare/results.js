@@ -3,11 +3,15 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 
-import { untrusted } from "#sandbox";
-
-import { endProcess } from "../headless/pi.js";
-import { forgetProcess, processOf, takeForProcess } from "../runs/process.js";
-import { Failure, shortened } from "../words.js";
+import {
+  endProcess,
+  Failure,
+  forgetProcess,
+  processOf,
+  shortened,
+  takeForProcess,
+} from "@pi-workflows/pi-workflows/cli";
+import { untrusted } from "@pi-workflows/pi-workflows/sandbox";
 
 /**
  * The way in which a trial ended.

@@ -1,18 +1,28 @@
-// `pi-workflows compare`: runs workflows on tasks many times, and tells which solves more, at which cost.
+// Runs workflows on tasks many times, and tells which solves more, at which cost.
 import { existsSync, mkdirSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
-import { readText } from "#loader";
-import { canConfine, isBelow, plainText, untrusted } from "#sandbox";
+import {
+  agentDir,
+  counted,
+  dollars,
+  duration,
+  Failure,
+  formatOf,
+  inWords,
+  onInterrupt,
+  openWorkflows,
+  packageFolder,
+  piCommand,
+  placesOf,
+  quoted,
+  saysYes,
+  shortened,
+} from "@pi-workflows/pi-workflows/cli";
+import { readText } from "@pi-workflows/pi-workflows/loader";
+import { canConfine, isBelow, plainText, untrusted } from "@pi-workflows/pi-workflows/sandbox";
 
-import { onInterrupt, piCommand } from "../headless/pi.js";
-import { saysYes } from "../headless/questions.js";
-import { packageFolder } from "../packages.js";
-import { agentDir, placesOf } from "../places.js";
-import { counted, dollars, duration } from "../runs/figures.js";
-import { Failure, formatOf, inWords, quoted, shortened } from "../words.js";
-import { openWorkflows } from "../workflows.js";
 import { answerOf, unusual } from "./answer.js";
 import { canEnclose } from "./enclosure.js";
 import { COMPARISON_FORMATS } from "./formats.js";
@@ -21,6 +31,8 @@ import { Results, digest, nameOf, trialsIn } from "./results.js";
 import { projectOf, tasksIn } from "./tasks.js";
 import { PACKAGES, carryOut, makeAgentFolder, removeFolder, sessionIn } from "./trial.js";
 
+/** @typedef {import("./pi-workflows-compare.js").Options} Options */
+/** @typedef {import("@pi-workflows/pi-workflows/cli").Result} Result */
 /** @typedef {import("./results.js").Planned} Planned */
 /** @typedef {import("./results.js").Found} Found */
 /** @typedef {import("./tasks.js").Task} Task */
@@ -37,26 +49,19 @@ const ASK_ABOVE = { trials: 10, cost: 2 };
 const MAX = { repeat: 1000, jobs: 16, shards: 1000 };
 
 /**
- * Runs `pi-workflows compare`.
- * @param {string[]} words names of workflows; without `--tasks` more folders of results
- * @param {import("../pi-workflows.js").Options} options
- * @returns {Promise<{ output: string, status?: number, problems?: string[] }>}
+ * Carries out the trials of workflows on tasks, and returns the answer.
+ * @param {string[]} words names of workflows
+ * @param {Options} options
+ * @returns {Promise<Result>}
  */
 export async function compare(words, options) {
   const format = formatOf(COMPARISON_FORMATS, options);
-  const { tasks: folder, results = [] } = options;
-  if (folder === undefined) {
-    const other = Object.keys(options).find((name) => name !== "results" && name !== "format");
-    if (results.length === 0 || other !== undefined)
-      throw new Failure("compare needs the names of workflows and --tasks DIR, or only --results DIR to read.");
-    const { trials, problems } = trialsIn([...results, ...words]);
-    return { output: format(answerOf(trials, process.cwd())), problems };
-  }
-  if (words.length === 0) throw new Failure("compare needs the names of workflows.");
-  if (results.length > 1) throw new Failure("compare writes to one folder of --results.");
+  const { tasks: folder, results } = options;
+  if (words.length === 0 || folder === undefined)
+    throw new Failure("run needs the names of workflows and --tasks DIR; read DIR only reads results.");
   const again = words.find((name, index) => words.indexOf(name) !== index);
   if (again !== undefined) throw new Failure(`${quoted(again)} is there twice.`);
-  const comparison = await prepared(words, folder, results[0], options);
+  const comparison = await prepared(words, folder, results, options);
   const status = await carryOutAll(comparison, options);
   if (status === NOT_STARTED) return { output: "", status };
   const { trials, problems } = comparison.results.all();
@@ -66,11 +71,24 @@ export async function compare(words, options) {
 }
 
 /**
+ * Returns the answer of folders of results.
+ * @param {string[]} folders
+ * @param {Options} options
+ * @returns {Result}
+ */
+export function read(folders, options) {
+  const format = formatOf(COMPARISON_FORMATS, options);
+  if (folders.length === 0) throw new Failure("read needs folders of results.");
+  const { trials, problems } = trialsIn(folders);
+  return { output: format(answerOf(trials, process.cwd())), problems };
+}
+
+/**
  * Reads everything that a comparison needs, before anything is started.
  * @param {string[]} variants
  * @param {string} folder
  * @param {string | undefined} results
- * @param {import("../pi-workflows.js").Options} options
+ * @param {Options} options
  */
 async function prepared(variants, folder, results, options) {
   const repeat = numberOf("repeat", options.repeat, 1, MAX.repeat);
@@ -115,9 +133,9 @@ async function prepared(variants, folder, results, options) {
 /**
  * The digest of a workflow; throws if it cannot run on a task.
  * @param {string} name
- * @param {import("../workflows.js").Workflows} workflows
+ * @param {import("@pi-workflows/pi-workflows/cli").Workflows} workflows
  * @param {Task[]} tasks
- * @param {import("../pi-workflows.js").Options} options
+ * @param {Options} options
  */
 function definitionOf(name, workflows, tasks, { approve }) {
   const workflow = workflows.all().find(({ key, commandName }) => key === name || commandName === name);
@@ -181,7 +199,7 @@ function shardOf(value) {
 /**
  * Carries out the trials that are left, and returns the exit status.
  * @param {Awaited<ReturnType<typeof prepared>>} comparison
- * @param {import("../pi-workflows.js").Options} options
+ * @param {Options} options
  */
 async function carryOutAll(
   { all, tasks, jobs, maxCost, grants, workflows, resultsFolder, results, tasksFolder },
@@ -387,7 +405,7 @@ const realPaths = (paths) => paths.filter((path) => existsSync(path)).map((path)
 /** @template T @param {T[]} items @param {(item: T) => boolean} isFirst @returns {[T[], T[]]} */
 const parted = (items, isFirst) => [items.filter(isFirst), items.filter((item) => !isFirst(item))];
 
-/** @param {number} trials @param {number | undefined} estimate @param {import("../pi-workflows.js").Options} options */
+/** @param {number} trials @param {number | undefined} estimate @param {Options} options */
 async function mayStart(trials, estimate, { yes }) {
   if (yes || (trials <= ASK_ABOVE.trials && (estimate ?? 0) <= ASK_ABOVE.cost)) return true;
   if (!process.stdin.isTTY)

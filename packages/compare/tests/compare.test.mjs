@@ -1,4 +1,4 @@
-// `pi-workflows compare` in real pi: tasks, endings, figures against a table worked out by hand, and what disturbs it.
+// `pi-workflows-compare` in real pi: tasks, endings, figures against a table worked out by hand, and what disturbs it.
 
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
@@ -18,14 +18,19 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { suite, test } from "node:test";
-import { hiddenFolders } from "../../cli/compare/hidden.js";
-import { tasksIn } from "../../cli/compare/tasks.js";
-import { openWorkflows } from "../../cli/workflows.js";
-import { LONG, VERSIONS, variants } from "../pi/harness/extent.mjs";
-import { NODE, REPO, piCli } from "../pi/harness/pi.mjs";
-import { messageText } from "../pi/harness/scripted-model.mjs";
-import { leave, step, workflow } from "../pi/harness/workflows.mjs";
-import { withPi } from "./with-pi.mjs";
+import { hiddenFolders } from "../hidden.js";
+import { tasksIn } from "../tasks.js";
+import { openWorkflows } from "../../../cli/workflows.js";
+import { LONG, VERSIONS, variants } from "../../../tests/pi/harness/extent.mjs";
+import { NODE, REPO, piCli } from "../../../tests/pi/harness/pi.mjs";
+import { messageText } from "../../../tests/pi/harness/scripted-model.mjs";
+import { leave, step, workflow } from "../../../tests/pi/harness/workflows.mjs";
+import { withPi as withProgram } from "../../../tests/cli/with-pi.mjs";
+
+const PROGRAM = join(REPO, "packages/compare/pi-workflows-compare.js");
+
+/** @type {(...parameters: Parameters<typeof withProgram>) => ReturnType<typeof withProgram>} */
+const withPi = (t, version, script, options) => withProgram(t, version, script, options, PROGRAM);
 
 const OFF = { autoContinue: false };
 const FLOWS = { ...workflow("careful", ["plan", "build"], OFF), ...workflow("hasty", ["build"], OFF) };
@@ -35,7 +40,7 @@ const CHECK = '#!/bin/sh\necho "looking"\ngrep -q yes done.txt\n';
 
 /**
  * Writes tasks into the project's folder `evals`.
- * @param {import("../pi/harness/sandbox.mjs").Sandbox} sandbox
+ * @param {import("../../../tests/pi/harness/sandbox.mjs").Sandbox} sandbox
  * @param {Record<string, Record<string, string>>} tasks files by path
  */
 function writeTasks(sandbox, tasks) {
@@ -57,7 +62,7 @@ function writeTasks(sandbox, tasks) {
 
 /** @typedef {"solve" | "wrong" | "rest" | "loop" | "fail"} Play */
 
-/** What a request is about. @param {import("../pi/harness/scripted-model.mjs").ChatRequest} request */
+/** What a request is about. @param {import("../../../tests/pi/harness/scripted-model.mjs").ChatRequest} request */
 function about({ messages }) {
   const text = messages.map(messageText).join("\n");
   const [, task] = /Task ([\w-]+):/.exec(text) ?? [];
@@ -69,7 +74,7 @@ function about({ messages }) {
  * Plays each trial as a function says.
  * @param {(variant: string, task: string, number: number) => Play} play `number` counts the trials of a variant and
  *   task from 1
- * @returns {import("../pi/harness/scripted-model.mjs").StepFunction}
+ * @returns {import("../../../tests/pi/harness/scripted-model.mjs").StepFunction}
  */
 function player(play) {
   /** @type {Map<string, number>} */
@@ -98,7 +103,7 @@ const readAnswer = (folder) => JSON.parse(readFileSync(join(folder, "comparison.
 const trialsOf = (folder) => readdirSync(folder).filter((name) => existsSync(join(folder, name, "trial.json")));
 
 for (const version of VERSIONS) {
-  suite(`pi ${version}: pi-workflows compare`, { concurrency: 2 }, () => {
+  suite(`pi ${version}: pi-workflows-compare`, { concurrency: 2 }, () => {
     test(
       "runs variants on tasks, goes on where it was, and tells which solves more",
       { ...LONG, timeout: 180_000 },
@@ -112,7 +117,7 @@ for (const version of VERSIONS) {
         // Longer than a word of a command line may be.
         const long = `Task b: say yes.\n${"It is a long story. ".repeat(8_000)}\n`;
         const evals = writeTasks(sandbox, { a: {}, b: { "task.md": long } });
-        const args = ["compare", "careful", "none", "--tasks", evals, "--jobs", "2"];
+        const args = ["run", "careful", "none", "--tasks", evals, "--jobs", "2"];
         const first = await startCommand(args).ended;
         assert.equal(first.status, 0, first.stderr);
         assert.match(first.stderr, /^4 trials\nWhat they will cost is not known yet\.\n/);
@@ -191,7 +196,7 @@ for (const version of VERSIONS) {
         { globalFiles: FLOWS },
       );
       const evals = writeTasks(sandbox, tasks);
-      const ended = await startCommand(["compare", "careful", "none", "--tasks", evals, "--jobs", "2", "--yes"]).ended;
+      const ended = await startCommand(["run", "careful", "none", "--tasks", evals, "--jobs", "2", "--yes"]).ended;
       assert.equal(ended.status, 0, ended.stderr);
       const results = `${evals}-results`;
       const ends = trialsOf(results).map((name) => JSON.parse(readFileSync(join(results, name, "trial.json"), "utf8")));
@@ -236,7 +241,7 @@ for (const version of VERSIONS) {
         /** @type {string[]} */
         const seen = [];
         let evals = "";
-        const script = (/** @type {import("../pi/harness/scripted-model.mjs").ChatRequest} */ request) => {
+        const script = (/** @type {import("../../../tests/pi/harness/scripted-model.mjs").ChatRequest} */ request) => {
           const { variant, last, isFirst } = about(request);
           seen.push(...request.messages.filter(({ role }) => role === "tool").map(messageText));
           if (/→ DONE/.test(last ? messageText(last) : "")) return { text: "All done." };
@@ -268,7 +273,7 @@ for (const version of VERSIONS) {
         writeFileSync(join(dirname(evals), ".git/secret.txt"), "THE SECRET\n");
         mkdirSync(join(sandbox.home, "mine"));
         writeFileSync(join(sandbox.home, "mine/secret.txt"), "THE SECRET\n");
-        const ended = await startCommand(["compare", "hasty", "none", "--tasks", evals, "--jobs", "2"]).ended;
+        const ended = await startCommand(["run", "hasty", "none", "--tasks", evals, "--jobs", "2"]).ended;
         assert.equal(ended.status, 0, ended.stderr);
         assert.ok(seen.length >= 12, String(seen.length));
         assert.doesNotMatch(seen.join("\n"), /SECRET|looking|trial\.json/);
@@ -308,7 +313,7 @@ for (const version of VERSIONS) {
         links: {},
         spends: { "task.md": "---\nbudget: turns=3\n---\nTask spends: say yes.\n" },
       });
-      const ended = await startCommand(["compare", "none", "--tasks", evals]).ended;
+      const ended = await startCommand(["run", "none", "--tasks", evals]).ended;
       assert.equal(ended.status, 0, ended.stderr);
       assert.equal(readFileSync(join(sandbox.root, "victim"), "utf8"), "untouched");
       const results = `${evals}-results`;
@@ -338,7 +343,7 @@ for (const version of VERSIONS) {
         const seen = [];
         let [evals, commit] = ["", ""];
         const upstream = () => join(dirname(evals), "upstream");
-        const script = (/** @type {import("../pi/harness/scripted-model.mjs").ChatRequest} */ request) => {
+        const script = (/** @type {import("../../../tests/pi/harness/scripted-model.mjs").ChatRequest} */ request) => {
           const results = request.messages.filter(({ role }) => role === "tool").map(messageText);
           seen.push(...results);
           const look = `cat ${evals}/*/* ${evals}-results/*/trial.json ${upstream()}/* /proc/1/cwd/../../*/*; ls -a .. ../.. /proc/1/cwd/../.. ${evals} ${evals}-results ${upstream()}/.git; (cd ../..; pwd; find . -name expected.txt)`;
@@ -372,7 +377,7 @@ for (const version of VERSIONS) {
           },
         });
         rmSync(join(evals, "b/project"), { recursive: true });
-        const ended = await startCommand(["compare", "gated", "--tasks", evals, "--repeat", "2"]).ended;
+        const ended = await startCommand(["run", "gated", "--tasks", evals, "--repeat", "2"]).ended;
         assert.equal(ended.status, 0, ended.stderr);
         assert.doesNotMatch(ended.stderr, /can read the tasks|cannot be hidden/);
         const [output] = seen.filter((text) => text.includes("test.sh") || text.includes("did not"));
@@ -400,7 +405,7 @@ for (const version of VERSIONS) {
           link: "cd ..; mv project p2; ln -s checked project",
           odd: 'echo yes > done.txt; mkfifo pipe; mkdir -p "$HOME/closed/a"; chmod 500 "$HOME/closed"',
         };
-        const script = (/** @type {import("../pi/harness/scripted-model.mjs").ChatRequest} */ request) => {
+        const script = (/** @type {import("../../../tests/pi/harness/scripted-model.mjs").ChatRequest} */ request) => {
           const { task, isFirst } = about(request);
           return isFirst
             ? {
@@ -414,7 +419,7 @@ for (const version of VERSIONS) {
         const evals = writeTasks(sandbox, { link: { check: "#!/bin/sh\nexit 0\n" }, odd: {} });
         const [, cli] = piCli(version);
         const ended = await startCommand([
-          "compare",
+          "run",
           "none",
           "--tasks",
           evals,
@@ -429,7 +434,7 @@ for (const version of VERSIONS) {
           ended.stderr,
           /\n--max-cost cannot be kept: the cost of 1 trial is not known\. 1 trial is left\.\n/,
         );
-        const rest = await startCommand(["compare", "none", "--tasks", evals]).ended;
+        const rest = await startCommand(["run", "none", "--tasks", evals]).ended;
         assert.equal(rest.status, 0, rest.stderr);
         const results = `${evals}-results`;
         const read = () =>
@@ -445,7 +450,7 @@ for (const version of VERSIONS) {
         // A result that cannot be read is no result.
         const broken = trialsOf(results).find((name) => name.startsWith("odd")) ?? "";
         writeFileSync(join(results, broken, "trial.json"), "{");
-        const again = await startCommand(["compare", "none", "--tasks", evals]).ended;
+        const again = await startCommand(["run", "none", "--tasks", evals]).ended;
         assert.match(again.stderr, /^2 trials, 1 of them done before\n/);
         assert.deepEqual(read().odd, ["done", true, "the agent has stopped"]);
       },
@@ -466,7 +471,7 @@ for (const version of VERSIONS) {
         { globalFiles: FLOWS },
       );
       const evals = writeTasks(sandbox, { a: {}, b: {}, c: {}, d: {}, e: {} });
-      const args = ["compare", "careful", "hasty", "none", "--tasks", evals, "--repeat", "4", "--yes"];
+      const args = ["run", "careful", "hasty", "none", "--tasks", evals, "--repeat", "4", "--yes"];
       const refused = await startCommand(args.slice(0, -1)).ended;
       assert.deepEqual(
         [refused.status, refused.stderr.split("\n").at(-2)],
@@ -482,15 +487,8 @@ for (const version of VERSIONS) {
         parts.map(({ folder }) => trialsOf(folder).length),
         [21, 21, 18],
       );
-      const all = await startCommand([
-        "compare",
-        "--results",
-        parts[0].folder,
-        parts[1].folder,
-        parts[2].folder,
-        "--format",
-        "json",
-      ]).ended;
+      const all = await startCommand(["read", parts[0].folder, parts[1].folder, parts[2].folder, "--format", "json"])
+        .ended;
       const { variants, tasks, pairs, notes } = JSON.parse(all.stdout);
       const by = Object.fromEntries(variants.map((/** @type {any} */ variant) => [variant.name, variant]));
       const figures = (/** @type {string} */ name) => [by[name].trials, by[name].solved, by[name].falseGreen];
@@ -541,7 +539,7 @@ for (const version of VERSIONS) {
       "bugfix solves its five tasks where its agent does, and an agent that only says so is a false green",
       { ...LONG, timeout: 300_000 },
       async (t) => {
-        const examples = join(REPO, "evals-examples/bugfix");
+        const examples = join(REPO, "packages/compare/evals-examples/bugfix");
         const tasks = Object.fromEntries(
           readdirSync(examples).map((name) => [
             readFileSync(join(examples, name, "task.md"), "utf8")
@@ -550,7 +548,7 @@ for (const version of VERSIONS) {
             name,
           ]),
         );
-        const script = (/** @type {import("../pi/harness/scripted-model.mjs").ChatRequest} */ request) => {
+        const script = (/** @type {import("../../../tests/pi/harness/scripted-model.mjs").ChatRequest} */ request) => {
           const text = request.messages.map(messageText).join("\n");
           const task = Object.entries(tasks).find(([words]) => text.includes(words))?.[1] ?? "";
           const last = request.messages.at(-1);
@@ -558,7 +556,7 @@ for (const version of VERSIONS) {
           if (!/Bug Fix/.test(text) || /→ DONE/.test(words)) return { text: "It is repaired." };
           if (/Successfully wrote/.test(words) || /→ 🧪 Verify/.test(words)) return step("next");
           if (!/→ 🩹 Patch/.test(words)) return leave("small", { summary: "small: one line" });
-          const solutions = join(REPO, "tests/cli/eval-solutions", task);
+          const solutions = join(REPO, "packages/compare/tests/eval-solutions", task);
           return {
             calls: readdirSync(solutions).map((name) => ({
               name: "write",
@@ -571,7 +569,7 @@ for (const version of VERSIONS) {
         cpSync(join(REPO, "workflows-examples/_shared"), join(sandbox.agent, "workflows/_shared"), { recursive: true });
         const results = join(sandbox.root, "results");
         const ended = await startCommand([
-          "compare",
+          "run",
           "bugfix",
           "none",
           "--tasks",
@@ -605,7 +603,7 @@ for (const version of VERSIONS) {
       );
       const evals = writeTasks(sandbox, { a: {}, b: {}, c: {} });
       const results = `${evals}-results`;
-      const args = ["compare", "careful", "none", "--tasks", evals, "--jobs", "2"];
+      const args = ["run", "careful", "none", "--tasks", evals, "--jobs", "2"];
       /** @type {Map<string, string>} */
       const kept = new Map();
       for (const [index, signal] of /** @type {const} */ ([
@@ -696,7 +694,7 @@ for (const version of VERSIONS) {
         for (let index = 0; index < 50_000; index += 1)
           writeFileSync(join(evals, "large/project/many", String(index)), "");
         rmSync(join(evals, "repo/project"), { recursive: true });
-        const ended = await startCommand(["compare", "none", "hasty", "--tasks", evals]).ended;
+        const ended = await startCommand(["run", "none", "hasty", "--tasks", evals]).ended;
         assert.equal(ended.status, 0, ended.stderr);
         const { variants, tasks } = readAnswer(`${evals}-results`);
         assert.deepEqual(
@@ -718,14 +716,14 @@ for (const version of VERSIONS) {
           { globalFiles: FLOWS },
         );
         const evals = writeTasks(sandbox, { a: {}, b: {}, c: {}, d: {}, e: {} });
-        const ended = await startCommand(["compare", "none", "--tasks", evals]).ended;
+        const ended = await startCommand(["run", "none", "--tasks", evals]).ended;
         assert.equal(ended.status, 1, ended.stderr);
         assert.match(ended.stderr, /\n3 trials one after the other ended with an error\. /);
         assert.equal(trialsOf(`${evals}-results`).length, 3);
         const requests = model.requests.length;
         rmSync(join(evals, "d/project"), { recursive: true });
         writeFileSync(join(evals, "d/task.md"), "---\nrepo: ./nowhere\ncommit: main\n---\nTask d: say yes.\n");
-        const unfetched = await startCommand(["compare", "none", "--tasks", evals]).ended;
+        const unfetched = await startCommand(["run", "none", "--tasks", evals]).ended;
         assert.deepEqual([unfetched.status, model.requests.length], [2, requests], unfetched.stderr);
         assert.match(unfetched.stderr, /\nd: the project cannot be fetched: fatal: /);
         assert.equal(trialsOf(`${evals}-results`).length, 3);
@@ -740,7 +738,7 @@ for (const version of VERSIONS) {
         /** @type {PromiseWithResolvers<void>} */
         const secondEnded = Promise.withResolvers();
         const slowly = async (
-          /** @type {import("../pi/harness/scripted-model.mjs").ChatRequest} */ request,
+          /** @type {import("../../../tests/pi/harness/scripted-model.mjs").ChatRequest} */ request,
           /** @type {number} */ index,
         ) => {
           if (index === 0) await secondEnded.promise;
@@ -770,7 +768,7 @@ for (const version of VERSIONS) {
           writeFileSync(join(kit, path), text);
         }
         const evals = writeTasks(sandbox, { a: {}, b: {}, c: {} });
-        const args = ["compare", "packed", "ours", "none", "--tasks", evals, "--approve", "--max-cost", "0.5"];
+        const args = ["run", "packed", "ours", "none", "--tasks", evals, "--approve", "--max-cost", "0.5"];
         const first = startCommand(args);
         await model.waitForRequests(1);
         const second = await startCommand(args).ended;
@@ -816,7 +814,7 @@ for (const version of VERSIONS) {
       );
       const evals = writeTasks(sandbox, { a: {} });
       const told = async (/** @type {string[]} */ ...args) => {
-        const { status, stderr } = await startCommand(["compare", ...args]).ended;
+        const { status, stderr } = await startCommand(["run", ...args]).ended;
         assert.equal(status, 2, `${args}: ${stderr}`);
         return stderr;
       };
@@ -835,7 +833,9 @@ for (const version of VERSIONS) {
       rmSync(join(evals, "a/results"), { recursive: true });
       assert.match(await told("none", "--tasks", evals, "--max-cost", "much"), /--max-cost takes US dollars/);
       assert.match(await told("none", "--tasks", evals, "--pi", join(sandbox.root, "no-pi")), /There is no ".*no-pi"/);
-      assert.match(await told("--results", join(sandbox.root, "nowhere")), /There is no folder/);
+      const unread = await startCommand(["read", join(sandbox.root, "nowhere")]).ended;
+      assert.equal(unread.status, 2);
+      assert.match(unread.stderr, /There is no folder/);
       writeFileSync(join(evals, "a/task.md"), "---\ntimeuot: 3m\n---\nDo it.\n");
       assert.match(await told("none", "--tasks", evals), /task\.md:2:1: error: unknown field `timeuot` in `task\.md`/);
       writeFileSync(join(evals, "a/task.md"), "/do it\n");
@@ -849,16 +849,16 @@ for (const version of VERSIONS) {
   });
 }
 
-test("the tasks for bugfix are solved by their solutions only, and new --evals writes two of them", async () => {
+test("the tasks for bugfix are solved by their solutions only, and new writes two of them", async () => {
   const folder = mkdtempSync(join(tmpdir(), "pi-workflows-evals-"));
-  const examples = join(REPO, "evals-examples/bugfix");
+  const examples = join(REPO, "packages/compare/evals-examples/bugfix");
   const names = readdirSync(examples);
   assert.equal(names.length, 5);
   for (const name of variants(names)) {
     for (const isSolved of [false, true]) {
       const project = join(folder, `${name}-${isSolved}`);
       cpSync(join(examples, name, "project"), project, { recursive: true });
-      if (isSolved) cpSync(join(REPO, "tests/cli/eval-solutions", name), project, { recursive: true });
+      if (isSolved) cpSync(join(REPO, "packages/compare/tests/eval-solutions", name), project, { recursive: true });
       const { status, stdout } = spawnSync(join(examples, name, "check"), {
         cwd: project,
         encoding: "utf8",
@@ -867,7 +867,7 @@ test("the tasks for bugfix are solved by their solutions only, and new --evals w
       assert.equal(status, isSolved ? 0 : 1, `${name} ${stdout}`);
     }
   }
-  const written = spawnSync(NODE, [join(REPO, "cli/pi-workflows.js"), "new", "--evals", "evals"], {
+  const written = spawnSync(NODE, [PROGRAM, "new", "evals"], {
     cwd: folder,
     encoding: "utf8",
   });

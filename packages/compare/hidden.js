@@ -2,7 +2,7 @@
 import { readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 
-import { commonGitFolder, isBelow, unlessFails, untrusted, workTreeAt } from "#sandbox";
+import { commonGitFolder, isBelow, unlessFails, untrusted, workTreeAt } from "@pi-workflows/pi-workflows/sandbox";
 
 /** The maximum size of a file of git with a path, in bytes. */
 const MAX_PATH = 10_000;
