@@ -1,12 +1,10 @@
 // The sandbox of a command line, by the mechanism of this system.
 import { spawnSync } from "node:child_process";
-import { tmpdir } from "node:os";
 
 import { bubblewrapLine } from "./bubblewrap.js";
 import { plainText } from "./plain.js";
 import { seatbeltLine } from "./seatbelt.js";
-import { sessionFolder } from "./session-folder.js";
-import { realPath } from "./write-target.js";
+import { sessionFolder, temporaryFolder } from "./session-folder.js";
 
 /**
  * The sandbox of one command line. All paths are absolute and exist; a socket may vanish.
@@ -101,7 +99,7 @@ export function canConfine() {
     ...NO_PATHS,
     network: false,
     cwd: "/",
-    temporary: realPath(tmpdir()),
+    temporary: temporaryFolder(),
     standIns: { file: "", folder: "" },
   };
   const { status, stderr, error } = spawnSync("/bin/sh", ["-c", alone("exit 7", sandbox)], {

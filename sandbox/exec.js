@@ -3,13 +3,12 @@
 import { execFileSync } from "node:child_process";
 import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from "node:fs";
 import { Socket } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 
 import { MAX as MAX_OUTPUT_FILE } from "./output-file.js";
 import { messageOf, plainText, unlessFails } from "./plain.js";
-import { privateFolder } from "./session-folder.js";
+import { privateFolder, temporaryFolder } from "./session-folder.js";
 import { quoted } from "./shell-quote.js";
 
 /** The maximum delay of `setTimeout`, in milliseconds: a longer one ends immediately. */
@@ -153,7 +152,7 @@ class ErrorStream {
   constructor() {
     // No program that makes named pipes for the shells of Windows is found from here: standard error is lost.
     if (process.platform === "win32") return;
-    this.#folder = mkdtempSync(join(unlessFails(privateFolder) ?? tmpdir(), "command-"));
+    this.#folder = mkdtempSync(join(unlessFails(privateFolder) ?? temporaryFolder(), "command-"));
     try {
       this.#path = join(this.#folder, "stderr");
       execFileSync("mkfifo", ["-m", "600", this.#path], { stdio: "ignore" });

@@ -1,11 +1,15 @@
 // The folder for temporary files of a session's confined command lines, and the files beside it. The folder above is
 // not visible in any sandbox.
 import { createHash } from "node:crypto";
-import { chmodSync, closeSync, lstatSync, mkdirSync, openSync, rmSync } from "node:fs";
+import { accessSync, chmodSync, closeSync, constants, lstatSync, mkdirSync, openSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+import { unlessFails } from "./plain.js";
 import { realPath } from "./write-target.js";
+
+/** The bit of a folder's mode by which others cannot replace what a user has in it. */
+const STICKY = 0o1000;
 
 /**
  * Paths of one session. All but the first belong to this process, whose sessions share them.
@@ -43,9 +47,28 @@ export function sessionFolder(session, user) {
  * Returns the folder of this user for temporary files that no command line writes, and creates it.
  */
 export function privateFolder() {
-  const folder = join(realPath(tmpdir()), `pi-confined-${process.getuid?.() ?? 0}`);
+  const folder = join(temporaryFolder(), `pi-confined-${process.getuid?.() ?? 0}`);
   makePrivate(folder);
   return folder;
+}
+
+/**
+ * Returns the folder for temporary files of the environment; the system's, if that one does not exist, or is another
+ * user's, who could replace what is in it.
+ * @throws {Error} if neither can be used
+ */
+export function temporaryFolder() {
+  const found = [tmpdir(), "/tmp"].find((path) => unlessFails(() => isUsable(path)));
+  if (found !== undefined) return realPath(found);
+  throw new Error(`${tmpdir()} and /tmp cannot be used for temporary files: set TMPDIR to a folder of this user`);
+}
+
+/** @param {string} path */
+function isUsable(path) {
+  const stat = statSync(path);
+  accessSync(path, constants.W_OK | constants.X_OK);
+  const isSafe = !process.getuid || [0, process.getuid()].includes(stat.uid) || (stat.mode & STICKY) !== 0;
+  return stat.isDirectory() && isSafe;
 }
 
 /** @param {string} parent */

@@ -1,7 +1,7 @@
 // The sandbox of one session of an agent: confines its command lines by the operating system, tells what its operations on
 // files may reach, and cleans up after both.
 import { lstatSync, mkdirSync, renameSync, rmSync } from "node:fs";
-import { dirname, join, relative, sep } from "node:path";
+import { dirname, join, relative, resolve, sep } from "node:path";
 
 import { agentFolder, keptTogether, outside } from "./agent-folder.js";
 import { noteWorkTrees, trackingGitFolders, writableGitFolders } from "./git-folders.js";
@@ -393,11 +393,15 @@ export class SandboxSession {
       this.#addReadOnly("linked", linked);
       return found;
     }
-    let folders = writable.map(withoutSlash).filter((path) => found.some((inside) => isBelow(inside, path)));
+    const around = new Set(writable.map(withoutSlash));
+    const tops = found.map((path) => [...upwards(path)].find((folder) => around.has(folder)) ?? path);
+    let folders = [...new Set(tops)];
     for (let depth = 1; ; depth += 1) {
-      const inside = [...new Set(found.map((path) => entryOf(path, writable, depth)))];
-      if (!fits(inside)) break;
-      folders = inside;
+      // The file or folder, at most `depth` levels below a writable folder, that is or contains the file.
+      const inside = found.map((path, at) => join(tops[at], ...relative(tops[at], path).split(sep).slice(0, depth)));
+      const unique = [...new Set(inside)];
+      if (!fits(unique)) break;
+      folders = unique;
     }
     if (linked.length > 0) this.#addReadOnly("linked", folders);
     return folders;
@@ -461,18 +465,6 @@ export class SandboxSession {
 }
 
 /**
- * Returns the file or folder, at most `depth` levels below a writable folder, that is or contains a file; the file
- * itself if it is listed.
- * @param {string} file
- * @param {string[]} writable
- * @param {number} depth
- */
-function entryOf(file, writable, depth) {
-  const folder = writable.map(withoutSlash).find((path) => isBelow(file, path)) ?? file;
-  return join(folder, ...relative(folder, file).split(sep).slice(0, depth));
-}
-
-/**
  * Returns true if a path lies in a writable path, and no other of these paths lies in it, or contains it more closely.
  * @param {string} path
  * @param {string[]} writable
@@ -493,8 +485,9 @@ function lasting(look) {
   if (first.linked.length + first.closed.length === 0) return first;
   const again = look();
   // The other command line may also close a folder in one of the looks.
-  const meet = (/** @type {string} */ path) =>
-    [...first.linked, ...first.closed].some((other) => isBelow(path, other) || isBelow(other, path));
+  const paths = new Set([...first.linked, ...first.closed]);
+  const around = new Set([...paths].flatMap((path) => [...upwards(path)]));
+  const meet = (/** @type {string} */ path) => around.has(path) || [...upwards(path)].some((at) => paths.has(at));
   return { ...again, linked: again.linked.filter(meet), closed: again.closed.filter(meet) };
 }
 
@@ -525,8 +518,17 @@ function withoutSlash(path) {
  * @param {string[]} paths
  */
 function outermost(paths) {
-  const unique = [...new Set(paths)];
-  const isCovered = (/** @type {string} */ path) =>
-    unique.some((other) => other !== path && isBelow(path, other) && !(isBelow(other, path) && other < path));
-  return unique.filter((path) => !isCovered(path));
+  /** By path without a slash at the end: a path is a folder if one of its forms is. @type {Map<string, string>} */
+  const named = new Map();
+  for (const path of paths) if (path.endsWith("/") || !named.has(resolve(path))) named.set(resolve(path), path);
+  const isInside = (/** @type {string} */ name) => [...upwards(name)].some((at) => at !== name && named.has(at));
+  return [...named].flatMap(([name, path]) => (isInside(name) ? [] : [path]));
+}
+
+/** Returns a path and the folders that contain it, the innermost first. @param {string} path absolute */
+function* upwards(path) {
+  for (let at = path; ; at = dirname(at)) {
+    yield at;
+    if (at === dirname(at)) return;
+  }
 }
