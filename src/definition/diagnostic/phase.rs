@@ -10,7 +10,7 @@ pub enum PhaseProblem {
     NoPhases,
     TooManyPhases { limit: usize },
     GroupsTooDeep { limit: usize },
-    ReservedId { id: String },
+    IdOfTarget { field: String, id: String, of: String },
     BadPhaseEntry { found: ValueKind, help: Option<String> },
     Beside { field: String, kind: &'static str },
     PhaseOutsideRoot { path: String, of_package: bool },
@@ -28,8 +28,10 @@ impl PhaseProblem {
         match self {
             Self::NoPhases => error("`phases` must have at least one entry"),
             Self::TooManyPhases { limit } => error(format!("`phases` must not have more than {limit} entries")),
-            Self::ReservedId { id } => {
-                error(format!("the id `{id}` is the word for a target")).help("choose another id")
+            Self::IdOfTarget { field, id, of } => {
+                error(format!("`{field}`: `{id}` is a target, and also the id of the entry `{of}`"))
+                    .help(format!("give that entry another `id`, and name it here if `{field}` means the entry"))
+                    .marking(id)
             }
             Self::GroupsTooDeep { limit } => error(format!("groups must not be nested deeper than {limit}"))
                 .help("make the inner groups a workflow of their own"),

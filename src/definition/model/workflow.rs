@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::bound_values::BoundValue;
 use super::budget::BudgetBounds;
 use super::expected_calls::PhaseTest;
-use super::gate::Gate;
+use super::gate::{Gate, label_of};
 use super::inputs::{Given, Input};
 use super::models::OwnModel;
 use super::outcomes::{Outcome, Target};
@@ -441,6 +441,17 @@ impl Phase {
         self.is_of_agent() && !reads_only
     }
 
+    /// Returns its file, or its entry in a `workflow.yaml` in short.
+    pub fn written(&self) -> String {
+        match &self.work {
+            Work::Agent if self.at.is_empty() => self.file.clone(),
+            Work::Agent => format!("prompt: {}", label_of(&self.instructions)),
+            Work::Branches => self.name.clone(),
+            Work::Run(step) => format!("run: {}", label_of(step.command.line())),
+            Work::Ask(question) => format!("ask: {}", label_of(&question.text)),
+        }
+    }
+
     /// Returns the emoji and the name.
     pub fn title(&self) -> String {
         with_emoji(&self.emoji, &self.name)
@@ -455,6 +466,15 @@ impl Entry {
             EntryKind::Phase(phase) => phase.id == id,
             EntryKind::Workflow { id: Some(own), .. } => own == id,
             EntryKind::Workflow { key, id: None, .. } => is_key(key, id),
+        }
+    }
+
+    /// Returns the file of the phase, or the entry as its file has it, in short.
+    pub fn written(&self) -> String {
+        match &self.kind {
+            EntryKind::Phase(phase) => phase.written(),
+            EntryKind::Workflow { key, .. } if is_group_key(key) => self.name().to_owned(),
+            EntryKind::Workflow { key, .. } => format!("subworkflow: {key}"),
         }
     }
 

@@ -20,8 +20,8 @@ use crate::definition::model::own_work;
 use crate::definition::model::paths::resolve;
 use crate::definition::model::{
     ALIASES_FILE, ALIASES_ROOT, Aliases, Check, CheckKind, Entry, EntryKind, FileError, FileKind, Gate, Given, Group,
-    LeftOut, Listed, Outcome, OwnModel, Parts, Phase, Replacing, Root, Scripts, Settings, Show, Stale, Target,
-    USERS_ROOT, UserFile, ValueName, Work, Workflow, either, group_key, join, label_of, last_part, nearest,
+    LeftOut, Listed, Outcome, OwnModel, Parts, Phase, Replacing, Root, Scripts, Settings, Show, Stale, USERS_ROOT,
+    UserFile, ValueName, Workflow, either, group_key, join, last_part, nearest,
 };
 
 /// Number of entries that a regular expression of a gate counts as, because compiling it takes time.
@@ -101,9 +101,6 @@ impl Listing<'_> {
 
     /// Takes an id for the entry of a file or key; returns the problem if another entry has the id.
     fn take_id(&mut self, id: &str, of: &str) -> Option<PhaseProblem> {
-        if Target::WORDS.contains(&id) {
-            return Some(PhaseProblem::ReservedId { id: id.to_owned() });
-        }
         if id.is_empty() {
             return None;
         }
@@ -446,7 +443,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
             EntryRefKind::File(path) => path,
             EntryRefKind::Own(own) => {
                 let phase: Phase = (*own).into();
-                if let Some(problem) = listing.take_id(&phase.id, &written(&phase)) {
+                if let Some(problem) = listing.take_id(&phase.id, &phase.written()) {
                     self.diagnostics.push(listing.error(&at, look_up, problem));
                 }
                 return Ok(Some(EntryKind::Phase(Rc::new(phase))));
@@ -456,7 +453,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
                     listing.has_errors = true;
                     return Ok(None);
                 };
-                if let Some(problem) = listing.take_id(&phase.id, &written(&phase)) {
+                if let Some(problem) = listing.take_id(&phase.id, &phase.written()) {
                     self.diagnostics.push(listing.error(&at, look_up, problem));
                 }
                 return Ok(Some(EntryKind::Phase(Rc::new(phase))));
@@ -666,16 +663,6 @@ impl<'a, 'f> RootReader<'a, 'f> {
 
     fn display(&self, path: &str) -> String {
         join(&self.root.path, path)
-    }
-}
-
-/// Returns an entry without the model as its file has it, in short.
-fn written(phase: &Phase) -> String {
-    match &phase.work {
-        Work::Agent => format!("prompt: {}", label_of(&phase.instructions)),
-        Work::Branches => phase.name.clone(),
-        Work::Run(step) => format!("run: {}", label_of(step.command.line())),
-        Work::Ask(question) => format!("ask: {}", label_of(&question.text)),
     }
 }
 

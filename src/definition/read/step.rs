@@ -123,7 +123,7 @@ fn own_outcomes(fields: &mut Fields) -> Vec<Outcome> {
         fields.report(&[PathPart::Key("outcomes"), PathPart::Name(&name)], problem);
     }
     if given.iter().all(|given| given.name != Step::OK) {
-        given.insert(0, Outcome { of_entry: true, ..Outcome::new(Step::OK, Target::Next) });
+        given.insert(0, Outcome::new(Step::OK, Target::Next));
     }
     given
 }

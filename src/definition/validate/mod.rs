@@ -12,6 +12,7 @@ pub(crate) mod offers;
 pub(crate) mod parallel;
 pub(crate) mod references;
 mod rule_values;
+mod targets;
 pub(crate) mod variables;
 pub(crate) mod ways;
 mod workflow_outputs;
