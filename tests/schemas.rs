@@ -7,7 +7,7 @@ use std::path::Path;
 
 use pi_workflows::definition::schema::{
     Field, GROUP_FIELDS, Kind, LIMITS_FIELDS, MAX_CONDITIONS, MAX_INPUTS, MAX_OPTIONS, MAX_OUTCOMES, MAX_OUTPUTS,
-    NOTIFY_FIELDS, Needed, SETTINGS_FIELDS,
+    METADATA, NOTIFY_FIELDS, Needed, SETTINGS_FIELDS,
 };
 use pi_workflows::definition::{Phase, WayBound, Workflow};
 use pi_workflows::watch::{EVENTS, EXIT, EventField, EventKind, Given, HEAD, Sums};
@@ -15,25 +15,25 @@ use serde_json::{Map, Value, json};
 
 #[test]
 fn the_schema_of_workflow_yaml_is_up_to_date() {
-    is_up_to_date("workflow.json", "A workflow of pi-workflows (workflow.yaml)", object(Workflow::FIELDS));
+    is_up_to_date("workflow.json", "A workflow of pi-workflows (workflow.yaml)", top(Workflow::FIELDS));
 }
 
 #[test]
 fn the_schema_of_phase_files_is_up_to_date() {
     let title = "The front matter of a phase file of pi-workflows";
-    is_up_to_date("phase.json", title, object(Phase::FIELDS));
+    is_up_to_date("phase.json", title, top(Phase::FIELDS));
 }
 
 #[test]
 fn the_schema_of_limits_is_up_to_date() {
-    let mut schema = object(&LIMITS_FIELDS);
+    let mut schema = top(&LIMITS_FIELDS);
     schema.insert("minProperties".into(), 1.into());
     is_up_to_date("limits.json", "The user's limits of pi-workflows (limits.yaml)", schema);
 }
 
 #[test]
 fn the_schema_of_notifications_is_up_to_date() {
-    let mut schema = object(&NOTIFY_FIELDS);
+    let mut schema = top(&NOTIFY_FIELDS);
     let terminal = json!({ "required": ["terminal"], "properties": { "terminal": { "const": true } } });
     schema.insert("anyOf".into(), json!([requires(&["command"]), terminal]));
     is_up_to_date("notify.json", "The user's notifications of pi-workflows (notify.yaml)", schema);
@@ -41,7 +41,7 @@ fn the_schema_of_notifications_is_up_to_date() {
 
 #[test]
 fn the_schema_of_settings_is_up_to_date() {
-    let mut schema = object(&SETTINGS_FIELDS);
+    let mut schema = top(&SETTINGS_FIELDS);
     schema.insert("minProperties".into(), 1.into());
     is_up_to_date("settings.json", "The user's settings of pi-workflows (settings.yaml)", schema);
 }
@@ -94,6 +94,24 @@ fn is_up_to_date(file: &str, title: &str, schema: Map<String, Value>) {
     }
     let there = std::fs::read_to_string(&path).unwrap_or_default();
     assert_eq!(there, text, "run UPDATE_SCHEMAS=1 cargo test --test schemas");
+}
+
+/// A file with these fields, and with data at its top.
+fn top(fields: &[Field]) -> Map<String, Value> {
+    let mut schema = object(fields);
+    schema.insert("patternProperties".into(), json!({ data(): true }));
+    schema
+}
+
+fn data() -> String {
+    format!("^(x-.*|({})s?)$", METADATA.join("|"))
+}
+
+#[test]
+fn the_schema_of_tasks_has_the_same_data() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas/task.json");
+    let schema: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    assert_eq!(schema["patternProperties"], json!({ data(): true }));
 }
 
 fn object(fields: &[Field]) -> Map<String, Value> {

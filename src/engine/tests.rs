@@ -1333,7 +1333,7 @@ fn names_and_tasks_are_cut_in_texts_of_one_line() {
     *yaml = yaml.replacen("The flat", &format!("\"W\\n{}\"", "w".repeat(4000)), 1) + "sessionNameMaxLength: 100000\n";
     for phase in ["flat/a.md", "flat/b.md"] {
         let phase = session.files.global.get_mut(phase).unwrap();
-        let name = format!("name: \"P\\n{}\"\nignored: ", "p".repeat(4000));
+        let name = format!("name: \"P\\n{}\"\nx-ignored: ", "p".repeat(4000));
         *phase = phase.replacen("name: ", &name, 1);
         *phase = phase.replacen("emoji: '*'", &format!("emoji: {}", "e".repeat(4000)), 1);
     }

@@ -2,7 +2,7 @@
 
 use super::meant::Mapping;
 use super::value::{STRING, ValueKind};
-use crate::definition::model::{list, nearest};
+use crate::definition::model::list;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
@@ -68,10 +68,9 @@ impl Description {
 pub(crate) const LINK_OUTSIDE: &str = "put the folder itself there, or a link that stays in the project";
 
 pub(crate) fn suggestion(word: &str, known: &[&str], of: Mapping) -> String {
-    match nearest(word, known.iter().copied()) {
-        Some(known) => format!("did you mean `{known}`?"),
-        None if word.trim().contains(' ') => "put a text that contains `, ` or `: ` in quotes".into(),
-        None => available(known, "fields", of.page()),
+    match word.trim().contains(' ') {
+        true => "put a text that contains `, ` or `: ` in quotes".into(),
+        false => available(known, "fields", of.page()),
     }
 }
 
@@ -81,7 +80,7 @@ const MAX_LISTED: usize = 7;
 /// Lists what is known; of more than a few, names the page of the documentation that lists them.
 pub(crate) fn available(known: &[&str], what: &str, page: &str) -> String {
     if known.len() > MAX_LISTED {
-        return format!("remove it, or see {page} of pi-workflows for the available {what}");
+        return format!("remove it; {page} of pi-workflows lists the {what}");
     }
     format!("available {what}: {}", list(known))
 }

@@ -6,7 +6,7 @@ use super::description::{Description, error, suggestion, warning};
 use super::meant::{self, Mapping};
 use super::value::ValueKind;
 use crate::definition::model::schema;
-use crate::definition::model::{Phase, Workflow, either, short};
+use crate::definition::model::{Phase, Workflow, either, nearest, short};
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum FieldProblem {
@@ -25,7 +25,6 @@ pub enum FieldProblem {
     EntryCount { field: &'static str, limit: usize },
     UnknownPart { of: &'static str, field: String, known: &'static [&'static str] },
     UnknownField { of: Mapping, field: String, known: &'static [&'static str] },
-    UnknownRule { of: Mapping, field: String, rule: &'static str, here: bool },
     BadCommandName { value: String },
     FolderAsCommandName { folder: String },
 }
@@ -103,22 +102,19 @@ impl FieldProblem {
                 let mapping = match *of {
                     "phases" => Mapping::Entry,
                     "inputs" | "outputs" | "fields" => Mapping::Value,
+                    "gate" => Mapping::Check,
                     _ => Mapping::Other,
                 };
-                let help = meant::gone(field, mapping).or_else(|| meant::help(field, mapping));
-                error(format!("unknown field `{field}` in `{of}`"))
-                    .help(help.unwrap_or_else(|| suggestion(field, known, mapping)))
-                    .marking(field)
+                let unknown = error(format!("unknown field `{field}` in `{of}`")).marking(field);
+                unknown.help(meaning(field, known, mapping).unwrap_or_else(|| suggestion(field, known, mapping)))
             }
             Self::UnknownField { of, field, known } => {
-                // A field of phase files has another name beside `prompt`, and `prompt` has another meaning elsewhere.
-                let place = place_of(field).filter(|_| *of != Mapping::Prompt && field != "prompt");
-                let help = place.map(|place| format!("`{field}` belongs in {place}"));
-                let help = help.or_else(|| meant::help(field, *of));
-                let help = help.unwrap_or_else(|| suggestion(field, known, *of));
-                warning(format!("unknown field `{field}`; it has no effect")).help(help).marking(field)
+                let unknown = error(format!("unknown field `{field}`")).marking(field);
+                unknown.help(meaning(field, known, *of).unwrap_or_else(|| match of {
+                    Mapping::Prompt => suggestion(field, known, *of),
+                    _ => suggestion(field, known, *of) + "; data of your own belongs below `metadata:`",
+                }))
             }
-            Self::UnknownRule { of, field, rule, here } => unknown_rule(*of, field, rule, *here),
             Self::BadCommandName { value } => {
                 error(format!("`commandName`: expected letters, digits, `_` and `-` only, found `{value}`"))
                     .suggest(command_name(value))
@@ -184,19 +180,24 @@ fn command_name(text: &str) -> Option<String> {
     Some(words.join("-").to_ascii_lowercase()).filter(|name| !name.is_empty())
 }
 
-/// Returns the description of an unknown field that means a rule; `here` is true if the rule belongs in this mapping.
-fn unknown_rule(of: Mapping, field: &str, rule: &'static str, here: bool) -> Description {
-    let unknown = error(format!("unknown field `{field}`")).marking(field);
-    let elsewhere = place_of(field).map(|place| format!("`{field}` belongs in {place}"));
-    let elsewhere = elsewhere.or_else(|| meant::help(field, of));
-    let is_same = here && field.eq_ignore_ascii_case(rule);
-    if let Some(help) = meant::gone(field, of).or(elsewhere).filter(|_| !is_same) {
-        unknown.help(help)
-    } else if here {
-        unknown.suggest(Some(rule))
-    } else {
-        let place = place_of(rule).unwrap_or(meant::PLACE_OF_PHASES);
-        unknown.help(format!("`{rule}` belongs in {place}"))
+/// Returns the help for an unknown field of a mapping that means another field, there or elsewhere.
+fn meaning(field: &str, known: &[&str], of: Mapping) -> Option<String> {
+    // A field of phase files has another name beside `prompt`, and `prompt` has another meaning elsewhere.
+    let place = place_of(field).filter(|_| of != Mapping::Prompt && field != "prompt");
+    let place = place.map(|place| format!("`{field}` belongs in {place}"));
+    let near = nearest(field, known.iter().copied());
+    let meant = || meant::gone(field, of).or_else(|| meant::help(field, of));
+    let far = || {
+        let all = Phase::FIELDS.iter().chain(Workflow::FIELDS).map(|field| field.name);
+        let near = nearest(field, all)?;
+        Some(format!("did you mean `{near}`, in {}?", place_of(near)?))
+    };
+    let is_in_capitals = near.is_some_and(|known| known.eq_ignore_ascii_case(field));
+    let near = near.map(|known| format!("did you mean `{known}`?"));
+    match of {
+        _ if is_in_capitals => near,
+        Mapping::Workflow | Mapping::Phase => place.or_else(meant).or(near).or_else(far),
+        _ => meant().or(place).or(near).or_else(far),
     }
 }
 

@@ -1,14 +1,12 @@
 //! Gates and their checks.
 
-use super::description::{Description, error, suggestion, warning};
-use super::meant::{self, Mapping};
+use super::description::{Description, error, warning};
 use crate::definition::model::{list, meant_by_program, short};
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum GateProblem {
     GateSize { limit: usize },
     NotOneKind { kinds: Vec<&'static str> },
-    UnknownCheckField { field: String, known: &'static [&'static str] },
     RecheckedApproval,
     MisplacedCheckField { field: &'static str, of: &'static str },
     EnvSize { of: &'static str, limit: usize },
@@ -32,12 +30,6 @@ impl GateProblem {
                 let found = if several { list(kinds) } else { "none".to_owned() };
                 let wrong = error(format!("expected one of `run`, `file` and `approve` in a check, found {found}"));
                 if several { wrong.help("make an entry of `gate` for each") } else { wrong }
-            }
-            Self::UnknownCheckField { field, known } => {
-                let help = meant::help(field, Mapping::Check);
-                error(format!("unknown field `{field}` in a check"))
-                    .help(help.unwrap_or_else(|| suggestion(field, known, Mapping::Check)))
-                    .marking(field)
             }
             Self::MisplacedCheckField { field, of } => error(format!("`{field}` belongs to a check with `{of}`")),
             Self::RecheckedApproval => error("`recheck` belongs to a check with `run` or `file`")

@@ -2,8 +2,6 @@
 
 use super::description::{Description, error, warning};
 use super::value::ValueKind;
-use crate::definition::model::schema::names;
-use crate::definition::model::{LIMITS_FIELDS, list};
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum LimitProblem {
@@ -25,7 +23,6 @@ pub enum LimitProblem {
     UnusedSandbox,
     NoLimit,
     VariableOfRun { variable: String },
-    NotALimit { name: String, suggestion: Option<&'static str> },
     OpenLimits,
 }
 
@@ -97,13 +94,6 @@ impl LimitProblem {
             Self::VariableOfRun { variable } => error(format!("`write`: `{variable}` has a value in a run only"))
                 .help("these limits hold without a run too: list a folder")
                 .marking(variable),
-            Self::NotALimit { name, suggestion } => {
-                let known = list(&names::<{ LIMITS_FIELDS.len() }>(&LIMITS_FIELDS));
-                error(format!("`{name}` is not a limit")).help(match suggestion {
-                    Some(meant) => format!("did you mean `{meant}`? There are {known}"),
-                    None => format!("there are {known}"),
-                })
-            }
             Self::OpenLimits => warning("`sandbox: off`: a command of the agent can change this file")
                 .help("remove `sandbox: off`, or use `sandbox: preferred`"),
         }

@@ -227,17 +227,6 @@ fn find(field: &str, of: Mapping) -> Option<(usize, Meant)> {
     Some((row, meant))
 }
 
-/// Returns the fields that a field of other programs means, in any mapping; `None` if no other program has the field.
-pub(crate) fn fields(field: &str) -> Option<Vec<&'static str>> {
-    let name = plain(field);
-    let (_, meant) = ROWS.iter().find(|(names, _)| names.contains(&&*name))?;
-    let yaml = meant.iter().filter_map(|meant| match meant {
-        Here(yaml) | In(_, yaml) => Some(*yaml),
-        Help(_) | Unknown => None,
-    });
-    Some(yaml.flat_map(names).collect())
-}
-
 /// Returns the help for an unknown field that another program has.
 pub(crate) fn help(field: &str, of: Mapping) -> Option<String> {
     match find(field, of)?.1 {

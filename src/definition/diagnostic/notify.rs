@@ -1,13 +1,11 @@
 //! The user's `notify.yaml`.
 
 use super::description::{Description, error};
-use crate::definition::model::schema::names;
-use crate::definition::model::{MAX_ARGUMENTS, NOTIFY_FIELDS, TEXT, TITLE, list};
+use crate::definition::model::{MAX_ARGUMENTS, TEXT, TITLE, list};
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum NotifyProblem {
     NoWay,
-    NotAField { name: String, suggestion: Option<&'static str> },
     NotAnOccasion { found: String, suggestion: Option<&'static str> },
     TooManyArguments,
     ControlCharacter,
@@ -22,13 +20,6 @@ impl NotifyProblem {
         match self {
             Self::NoWay => error("nothing is to be notified: there is neither `command` nor `terminal: true`")
                 .help("write one, such as `terminal: true`, or delete the file"),
-            Self::NotAField { name, suggestion } => {
-                let known = list(&names::<{ NOTIFY_FIELDS.len() }>(&NOTIFY_FIELDS));
-                error(format!("`{name}` is not a field of notifications")).help(match suggestion {
-                    Some(meant) => format!("did you mean `{meant}`? There are {known}"),
-                    None => format!("there are {known}"),
-                })
-            }
             Self::NotAnOccasion { found, suggestion } => {
                 let words = list(&crate::definition::model::schema::OCCASIONS);
                 error(format!("`on`: expected some of {words}, found {found}")).suggest(*suggestion)

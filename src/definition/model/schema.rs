@@ -109,6 +109,12 @@ impl Field {
         Self { about: if cfg!(target_arch = "wasm32") { "" } else { about.trim_ascii_start() }, ..self }
     }
 
+    /// Returns true if the field bounds the agent, or decides on the way of a run.
+    pub fn is_rule(&self) -> bool {
+        self.needed == Needed::Not && !self.may_be_empty() && !matches!(self.kind, Kind::Text | Kind::Line(_))
+            || self.name == "onBudget"
+    }
+
     /// Returns true if a key without a value is accepted: a text, the length of a text, or a list of names. Every other
     /// field is a rule, and an empty rule protects nothing.
     pub const fn may_be_empty(&self) -> bool {
@@ -123,6 +129,63 @@ pub enum Needed {
     Always,
     /// The field may be left out.
     Not,
+}
+
+/// Data that may stand at the top of a file, beside `metadata` and names that begin with `x-`.
+pub const METADATA: [&str; 47] = [
+    "metadata",
+    "aliases",
+    "author",
+    "base",
+    "category",
+    "code",
+    "color",
+    "comment",
+    "compatibility",
+    "copyright",
+    "created",
+    "date",
+    "group",
+    "homepage",
+    "icon",
+    "item",
+    "keyword",
+    "keywords",
+    "kind",
+    "lang",
+    "language",
+    "license",
+    "maintainer",
+    "note",
+    "owner",
+    "page",
+    "priority",
+    "rate",
+    "reference",
+    "repository",
+    "seed",
+    "side",
+    "since",
+    "site",
+    "size",
+    "slug",
+    "stage",
+    "state",
+    "status",
+    "tag",
+    "team",
+    "title",
+    "todo",
+    "tone",
+    "type",
+    "updated",
+    "version",
+];
+
+/// Returns true if a key at the top of a file is data. A name of [`METADATA`] may be a plural, and have capitals.
+pub fn is_metadata(key: &str) -> bool {
+    let is_name = |key: &str| METADATA.iter().any(|name| name.eq_ignore_ascii_case(key));
+    key.starts_with("x-") || is_name(key) || key.strip_suffix(['s', 'S']).is_some_and(is_name)
 }
 
 pub const MAX_PHASES: usize = 1000;

@@ -3,7 +3,6 @@
 use std::ops::RangeInclusive;
 use std::rc::Rc;
 
-use super::spelling::rule_meant;
 use super::templates;
 use super::values::input_of_bound;
 use super::yaml::{self, Tree, Yaml};
@@ -12,7 +11,9 @@ use crate::definition::diagnostic::{
     Diagnostic, FieldProblem, Mapping, PathPart, Place, Problem, STRING, Severity, ValueKind, VariableProblem,
     YamlProblem,
 };
-use crate::definition::model::{BoundValue, ENTRY_FIELDS, Field, Kind, Needed, is_blank, nearest, with_names};
+use crate::definition::model::{
+    BoundValue, ENTRY_FIELDS, Field, Kind, Needed, is_blank, is_metadata, nearest, with_names,
+};
 
 /// Maximum number of diagnostics of a file with a place: the line of each is counted from the beginning of the text.
 pub(crate) const MAX_PLACES: usize = 50;
@@ -96,23 +97,11 @@ impl<'a> Fields<'a> {
         Some(value)
     }
 
-    /// Refuses unknown keys, and a file without a key: what the user means would not hold.
-    pub fn check_own_keys<P: Into<Problem>>(
-        &mut self,
-        known: &'static [&'static str],
-        none: P,
-        unknown: impl Fn(String, Option<&'static str>) -> P,
-    ) {
-        let keys: Vec<String> = match &self.tree.root {
-            Yaml::Map(entries) => entries.iter().map(|(key, _)| key.to_string()).collect(),
-            _ => Vec::new(),
-        };
-        if keys.is_empty() {
+    /// Refuses unknown keys at the top of the file, and a file without a field.
+    pub fn check_own_keys(&mut self, none: impl Into<Problem>) {
+        self.check_keys();
+        if !self.has_errors && self.known.iter().all(|key| self.tree.root.get(key).is_none()) {
             self.report(&[], none);
-        }
-        for name in keys.into_iter().filter(|name| !known.contains(&&**name)) {
-            let suggestion = nearest(&name, known.iter().copied());
-            self.report(&[PathPart::Name(&name)], unknown(name.clone(), suggestion));
         }
     }
 
@@ -142,22 +131,11 @@ impl<'a> Fields<'a> {
     pub fn missing(&mut self, field: &'static str) {
         let meant =
             |key: &String| nearest(key, self.known.iter().copied()) == Some(field) || meant::means(key, field, self.of);
-        let instead = self.unknown_keys(&[], self.known).into_iter().find(meant);
+        let instead = self.unknown_keys().into_iter().find(meant);
         let problem = FieldProblem::Missing { field, instead: instead.clone() };
         match &instead {
             Some(key) => self.report(&[PathPart::Name(key)], problem),
             None => self.report(&[], problem),
-        }
-    }
-
-    /// Refuses unknown keys that look like a rule for the agent: the rule would not hold.
-    pub fn check_rules(&mut self) {
-        for key in self.unknown_keys(&[], self.known) {
-            let Some(rule) = rule_meant(&key) else { continue };
-            let first = rule.split('.').next().unwrap_or(rule);
-            let here = self.known.contains(&first);
-            let field = key.clone();
-            self.report(&[PathPart::Name(&key)], FieldProblem::UnknownRule { of: self.of, field, rule, here });
         }
     }
 
@@ -171,9 +149,15 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Reports the unknown keys of the file.
+    /// Refuses the unknown keys of the mapping. Data of the author's may stand at the top of a file.
     pub fn check_keys(&mut self) {
-        self.check_keys_at(&[], self.of, self.known);
+        for field in self.unknown_keys() {
+            let is_data = self.of != Mapping::Prompt && is_metadata(&field);
+            if !is_data && !self.taken_for_another(&field) {
+                let (of, known) = (self.of, self.known);
+                self.report(&[PathPart::Name(&field)], FieldProblem::UnknownField { of, field: field.clone(), known });
+            }
+        }
     }
 
     /// Reports texts without quotes that may mean something else.
@@ -183,20 +167,10 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Reports the unknown keys of the mapping at a path.
-    pub fn check_keys_at(&mut self, path: &[PathPart], of: Mapping, known: &'static [&'static str]) {
-        for field in self.unknown_keys(path, known) {
-            if !path.is_empty() || !(self.taken_for_another(&field) || rule_meant(&field).is_some()) {
-                let path = [path, &[PathPart::Name(&field)]].concat();
-                self.report(&path, FieldProblem::UnknownField { of, field: field.clone(), known });
-            }
-        }
-    }
-
-    fn unknown_keys(&self, path: &[PathPart], known: &[&str]) -> Vec<String> {
-        let Some(Yaml::Map(entries)) = self.at(path) else { return Vec::new() };
+    fn unknown_keys(&self) -> Vec<String> {
+        let Yaml::Map(entries) = &self.tree.root else { return Vec::new() };
         let keys = entries.iter().map(|(key, _)| key);
-        keys.filter(|key| !known.contains(&&***key)).map(ToString::to_string).collect()
+        keys.filter(|key| !self.known.contains(&&***key)).map(ToString::to_string).collect()
     }
 
     /// Returns true if a key was reported as the name of a missing field.

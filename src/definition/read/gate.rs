@@ -2,7 +2,7 @@
 
 use super::budget::duration;
 use super::fields::{Fields, text};
-use super::spelling::mistaken_path;
+use super::own_limits::mistaken_path;
 use super::values;
 use super::yaml::Yaml;
 use crate::definition::diagnostic::{FieldProblem, GateProblem, LimitProblem, PathPart, ValueKind};
@@ -87,7 +87,7 @@ fn read_check(fields: &mut Fields, index: usize, item: &Yaml, entries: &[(String
     let here = [PathPart::Key("gate"), PathPart::Item(index)];
     let at = |field| [here[0], here[1], PathPart::Key(field)];
     for (key, _) in entries.iter().filter(|(key, _)| !FIELDS.contains(&&**key)) {
-        let problem = GateProblem::UnknownCheckField { field: key.clone(), known: &FIELDS };
+        let problem = FieldProblem::UnknownPart { of: "gate", field: key.clone(), known: &FIELDS };
         fields.report(&[here[0], here[1], PathPart::Name(key)], problem);
     }
     let mut text = |field: &'static str| match item.get(field) {

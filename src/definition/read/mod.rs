@@ -28,7 +28,6 @@ pub(crate) mod rule_place;
 mod scripts;
 pub(crate) mod settings;
 pub(crate) mod sources;
-pub(crate) mod spelling;
 mod step;
 pub(crate) mod templates;
 pub(crate) mod tools;

@@ -17,7 +17,7 @@ const CODE_OPTIONS: [&str; 9] = ["-c", "-lc", "-ic", "-e", "-E", "/c", "--eval",
 pub(crate) fn read((file, text): (&str, &str), diagnostics: &mut Vec<Diagnostic>) -> Option<Notify> {
     let of = (Mapping::Other, &FIELDS[..]);
     let mut fields = Fields::parse(file, text, 0, of, diagnostics)?;
-    check_keys(&mut fields);
+    fields.check_keys();
     fields.check_values(&NOTIFY_FIELDS);
     let (on, command) = (occasions(&mut fields), command(&mut fields));
     let terminal = fields.switch("terminal", false);
@@ -29,17 +29,6 @@ pub(crate) fn read((file, text): (&str, &str), diagnostics: &mut Vec<Diagnostic>
         return None;
     }
     Some(Notify { on, command, terminal })
-}
-
-fn check_keys(fields: &mut Fields) {
-    let Yaml::Map(entries) = &fields.tree.root else { return };
-    let unknown = entries.iter().map(|(key, _)| key.to_string());
-    let unknown: Vec<String> = unknown.filter(|key| !FIELDS.contains(&&**key)).collect();
-    for name in &unknown {
-        let suggestion = nearest(name, FIELDS.iter().copied());
-        let problem = NotifyProblem::NotAField { name: name.clone(), suggestion };
-        fields.report(&[PathPart::Name(name)], problem);
-    }
 }
 
 fn occasions(fields: &mut Fields) -> Vec<Occasion> {

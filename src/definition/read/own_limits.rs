@@ -1,11 +1,11 @@
 //! Reads the fields `write`, `hide`, `network` and `sandbox`.
 
 use super::fields::{Fields, not_a_list, text};
-use super::spelling::mistaken_path;
 use super::yaml::Yaml;
 use crate::definition::diagnostic::{FieldProblem, GateProblem, LimitProblem, PathPart, Problem};
 use crate::definition::model::{
-    MAX_EXPANSIONS, MAX_PATHS, OwnLimits, SANDBOXES, Sandbox, expansions, is_glob, split, variables, with_names,
+    MAX_EXPANSIONS, MAX_PATHS, OwnLimits, SANDBOXES, Sandbox, expansions, is_glob, is_invisible, is_space, split, trim,
+    variables, with_names,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,4 +143,49 @@ fn path(field: &'static str, item: &Yaml) -> Result<String, Problem> {
         return Err(LimitProblem::ControlCharacter { field }.into());
     }
     Ok(path)
+}
+
+/// Returns the reason why a path cannot mean what it says, and a help; `None` for a good path. A `$` within a path is
+/// an ordinary character.
+pub(crate) fn mistaken_path(path: &str) -> Option<(&'static str, String)> {
+    const NAME: &str = "write the path itself: variables of the shell have no value here";
+    let bare = trim(path);
+    if bare != path || path.starts_with(is_invisible) || path.ends_with(is_invisible) {
+        let bare = path.trim_matches(|c| is_space(c) || is_invisible(c));
+        return Some(("has blanks around it", format!("did you mean `{bare}`?")));
+    }
+    if let Some(inner) = without_quotes(path) {
+        return Some(("has quotes around it, which are a part of the name", format!("did you mean `{inner}`?")));
+    }
+    if path.contains('\u{fffd}') {
+        return Some(("is not valid UTF-8", "save the file as UTF-8".into()));
+    }
+    if path.contains(is_invisible) {
+        return Some(("has a character that is not seen", "write the path without it".into()));
+    }
+    let first = path.split('/').next().unwrap_or_default();
+    let is_name = |name: &str| {
+        let mut letters = name.chars();
+        letters.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+            && letters.all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '(' | ')'))
+    };
+    let braces = first.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
+    let percents = first.strip_prefix('%').and_then(|rest| rest.strip_suffix('%'));
+    let variable = braces.or_else(|| first.strip_prefix('$')).or(percents);
+    if variable.is_some_and(is_name) {
+        let help = match variable {
+            Some("HOME" | "USERPROFILE") => "`~/` is your home directory".into(),
+            Some("PWD" | "CD") => "a path is relative to the project's directory".into(),
+            _ => NAME.into(),
+        };
+        return Some(("begins with a variable, which is not replaced", help));
+    }
+    None
+}
+
+/// Returns a text without the quotes around it; `None` without quotes.
+fn without_quotes(text: &str) -> Option<&str> {
+    const OPENING: [char; 11] = ['"', '\'', '`', '“', '”', '„', '‘', '’', '‚', '«', '»'];
+    let inner = text.strip_prefix(OPENING)?.strip_suffix(OPENING)?;
+    Some(inner)
 }

@@ -5,7 +5,6 @@ use std::sync::LazyLock;
 use super::bounded::Bounded;
 use super::fields::Fields;
 use super::front_matter::Document;
-use super::spelling::rule_meant;
 use super::step::default_id;
 use super::templates::MAX_UNKNOWN;
 use super::yaml::{Tree, Yaml};
@@ -119,10 +118,9 @@ pub(crate) fn read_entry(
 fn read_fields(fields: &mut Fields, files: &Bounded, check: Option<&Surroundings>) -> Result<Phase, Stale> {
     let phase = Phase::read(fields);
     tools::check_case(fields, &|| files.tools(), check)?;
-    fields.check_rules();
+    fields.check_keys();
     fields.check_values(Phase::FIELDS);
     if let Some(surroundings) = check {
-        fields.check_keys();
         tools::check_names(fields, surroundings);
         check_profiles(fields, surroundings);
         expected_calls::check(fields, surroundings);
@@ -141,7 +139,7 @@ fn named(phase: Phase, id: String) -> Phase {
 /// with content is a field, or a field follows a line of `-` or
 /// `+`, or the first line is a fence. As text, a rule would not hold.
 fn field_in_text(text: &str) -> Option<(usize, PhaseProblem)> {
-    let is_field = |key: &&str| FIELDS.contains(key) || rule_meant(key).is_some();
+    let is_field = |key: &&str| FIELDS.contains(key);
     let mut may_begin = true;
     for (index, line) in text.lines().enumerate().filter(|(_, line)| !is_blank(line)) {
         let key = line.split_once([':', '=']).map(|(key, _)| key.trim());

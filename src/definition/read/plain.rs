@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::front_matter::split;
 use super::yaml::{self, Yaml};
 use crate::definition::diagnostic::{Diagnostic, PhaseProblem, Place};
+use crate::definition::model::is_metadata;
 
 /// The content of a file.
 #[derive(Debug)]
@@ -16,7 +17,7 @@ pub struct PlainFile {
     pub places: Vec<(String, Place)>,
 }
 
-/// Reads a file.
+/// Reads a file. The data at the top of front matter is left out.
 ///
 /// # Errors
 ///
@@ -35,7 +36,12 @@ pub fn read(file: &str, text: String, has_front_matter: bool) -> Result<PlainFil
     let mut places = Vec::new();
     let mut ahead = tree.places.iter().map(|place| Place { line: place.line + lines_before, ..*place });
     places.extend(ahead.clone().next().map(|place| (String::new(), place)));
-    let value = plain(&tree.root, "", &mut ahead, &mut places);
+    let mut value = plain(&tree.root, "", &mut ahead, &mut places);
+    if let Value::Object(fields) = &mut value
+        && has_front_matter
+    {
+        fields.retain(|name, _| !is_metadata(name));
+    }
     Ok(PlainFile { value, body: body.to_owned(), places })
 }
 

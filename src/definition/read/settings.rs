@@ -13,10 +13,7 @@ const FIELDS: [&str; SETTINGS_FIELDS.len()] = names(&SETTINGS_FIELDS);
 pub(crate) fn read((file, text): (&str, &str), diagnostics: &mut Vec<Diagnostic>) -> Option<Settings> {
     let of = (Mapping::Other, &FIELDS[..]);
     let mut fields = Fields::parse(file, text, 0, of, diagnostics)?;
-    fields.check_own_keys(&FIELDS, SettingsProblem::NoSetting, |name, suggestion| SettingsProblem::NotASetting {
-        name,
-        suggestion,
-    });
+    fields.check_own_keys(SettingsProblem::NoSetting);
     fields.check_values(&SETTINGS_FIELDS);
     let without = Settings::default();
     let settings = Settings {

@@ -1,7 +1,6 @@
 //! Reads the field `tools`.
 
 use super::fields::{Fields, is_blank_text, not_a_list, texts};
-use super::spelling::can_mean_tools;
 use super::yaml::Yaml;
 use crate::definition::diagnostic::{FieldProblem, PathPart, ToolProblem, ValueKind};
 use crate::definition::model::schema::names;
@@ -137,5 +136,14 @@ fn tool_list(tools: &Yaml, list: &str) -> Result<Option<Vec<String>>, BadList> {
             let problem = not_a_list(format!("tools.{list}"), "a list of tool names", other);
             Err(BadList { item: None, problem })
         }
+    }
+}
+
+/// Returns true if a text can mean tools that a model is given: a name, or a beginning with a letter in it and `*`.
+fn can_mean_tools(entry: &str) -> bool {
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '/');
+    match entry.strip_suffix('*') {
+        Some(beginning) => beginning.contains(|c: char| c.is_ascii_alphabetic()) && beginning.chars().all(is_of_name),
+        None => !entry.is_empty() && entry.chars().all(is_of_name),
     }
 }

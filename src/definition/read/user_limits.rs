@@ -19,10 +19,7 @@ pub(crate) fn read(
 ) -> Result<Option<UserLimits>, Stale> {
     let of = (Mapping::Other, &FIELDS[..]);
     let Some(mut fields) = Fields::parse(file, text, 0, of, diagnostics) else { return Ok(None) };
-    fields.check_own_keys(&FIELDS, LimitProblem::NoLimit, |name, suggestion| LimitProblem::NotALimit {
-        name,
-        suggestion,
-    });
+    fields.check_own_keys(LimitProblem::NoLimit);
     fields.check_values(&LIMITS_FIELDS);
     let tools = tools::read(&mut fields);
     tools::check_case(&mut fields, &|| files.tools(), check)?;

@@ -4,7 +4,6 @@ use crate::sorted::Map;
 use std::rc::Rc;
 
 use super::fields::{Fields, not_a_list, text};
-use super::spelling::rule_meant;
 use super::yaml::{Tree, Yaml};
 use super::{budget, conditions, each, inputs, models, outcomes, parallel, step};
 use crate::definition::diagnostic::meant::{self};
@@ -96,7 +95,7 @@ pub(crate) fn read(
     if let Some(task) = &workflow.default_task {
         fields.check_no_variables(&[PathPart::Key("defaultTask")], "defaultTask", task);
     }
-    fields.check_rules();
+    fields.check_keys();
     fields.check_values(Workflow::FIELDS);
     let entries = phases(&mut fields, &[]);
     if check {
@@ -124,30 +123,12 @@ fn add_defaults(workflow: &mut Workflow, fields: &mut Fields) {
     }
 }
 
-/// Reports unknown keys and variables, and other values without an effect.
+/// Reports unknown variables, and other values without an effect.
 fn check_fields(fields: &mut Fields) {
-    fields.check_keys();
     fields.check_texts();
-    check_entries(fields, 0);
     for field in Workflow::FIELDS {
         if let Kind::Template(variables) = field.kind {
             fields.check_template(field.name, variables);
-        }
-    }
-}
-
-/// Reports unknown keys of the entries.
-fn check_entries(fields: &mut Fields, depth: usize) {
-    let tree = Rc::clone(&fields.tree);
-    let entries = tree.root.get("phases").map(Yaml::items).unwrap_or_default();
-    for (index, entry) in entries.iter().enumerate().take(MAX_PHASES) {
-        let here = [PathPart::Key("phases"), PathPart::Item(index)];
-        let mut kinds = ["phase", "subworkflow", "phases"].into_iter();
-        if kinds.any(|kind| entry.get(kind).is_some()) && unknown_rules(entry).is_empty() {
-            fields.check_keys_at(&here, Mapping::Entry, &ENTRY);
-        }
-        if entry.get("phases").is_some() && depth < MAX_GROUPS {
-            fields.within(&here, |fields| check_entries(fields, depth + 1));
         }
     }
 }
@@ -284,10 +265,12 @@ fn phases(fields: &mut Fields, around: &[usize]) -> Vec<EntryRef> {
             let problem = FieldProblem::bad(key, "`run` beside it", "none");
             fields.report(&[here[0], here[1], PathPart::Name(key)], problem);
         }
-        // The help for an entry of no kind explains one field.
+        // The problem of an entry of no kind tells of its only field, and its help explains one field.
         let is_unknown = matches!(kind, EntryRefKind::Unknown);
         let explained = item_fields(item).and_then(meant::of_entry).filter(|_| is_unknown).map(|(field, _)| field);
-        for key in unknown_rules(item).into_iter().filter(|key| Some(*key) != explained) {
+        let is_only = is_unknown && matches!(item, Yaml::Map(fields) if fields.len() == 1);
+        let keys = item_fields(item).into_iter().flatten().filter(|key| !is_only && !ENTRY.contains(key));
+        for key in keys.filter(|key| Some(*key) != explained) {
             let problem = FieldProblem::UnknownPart { of: "phases", field: key.to_owned(), known: &ENTRY };
             fields.report(&[here[0], here[1], PathPart::Name(key)], problem);
         }
@@ -364,16 +347,4 @@ fn own_work(fields: &mut Fields, around: &[usize], index: usize, item: &Yaml) ->
     }
     let read = if is_question { step::read_ask } else { step::read_run };
     fields.within(&here, |fields| read(fields, [around, &[index]].concat()))
-}
-
-/// Returns the unknown keys of an entry that look like rules: such rules would not hold.
-fn unknown_rules(entry: &Yaml) -> Vec<&str> {
-    let Yaml::Map(entries) = entry else { return Vec::new() };
-    let unknown = entries.iter().map(|(key, _)| &**key).filter(|key| !ENTRY.contains(key));
-    let is_rule = |key: &&str| {
-        matches!(nearest(key, ENTRY), Some("when" | "with" | "outcomes"))
-            || ["if", "unless"].contains(key)
-            || rule_meant(key).is_some()
-    };
-    unknown.filter(is_rule).collect()
 }

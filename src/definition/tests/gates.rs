@@ -45,11 +45,11 @@ fn a_gate_with_errors_keeps_its_workflow_out() {
             "gate: [{run: a, file: b, timeout: 1s, contains: c}]",
             "4:8: expected one of `run`, `file` and `approve` in a check, found `run` and `file`",
         ),
-        ("gate: [{rnu: a, timeout: 1s}]", "4:9: unknown field `rnu` in a check"),
+        ("gate: [{rnu: a, timeout: 1s}]", "4:9: unknown field `rnu` in `gate`"),
         ("gate: [{timeout: 1s}]", "4:8: expected one of `run`, `file` and `approve` in a check, found none"),
         ("gate: [{run: ' '}]", "4:14: `gate.run` must not be empty"),
         ("gate: [{run: [a]}]", "4:14: `gate.run`: expected a string, found a list"),
-        ("gate: [{run: a, lable: b}]", "4:17: unknown field `lable` in a check"),
+        ("gate: [{run: a, lable: b}]", "4:17: unknown field `lable` in `gate`"),
         (
             "gate: [{run: a, timeout: soon}]",
             "4:26: `gate.timeout`: expected a duration like `90s` or `10m`, or a number of seconds, at most a day",

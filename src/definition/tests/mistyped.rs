@@ -1,10 +1,10 @@
-//! A rule that is mistyped is an error, never dropped; plain metadata is a warning.
+//! A key that is no field is an error, never dropped; data has a place.
 
 use super::*;
 use crate::definition::Severity;
 use crate::definition::fixtures::Files;
-use crate::definition::read::spelling::METADATA;
-use crate::definition::schema::{Kind, Needed};
+use crate::definition::schema::ENTRY_FIELDS;
+use crate::definition::schema::{METADATA, is_metadata};
 
 /// Returns the severities and messages of a workflow with these lines, or of a workflow whose phase has these lines.
 fn found(flow: &str, phase: &str) -> Vec<(Severity, String)> {
@@ -111,31 +111,47 @@ fn a_mistyped_rule_is_an_error() {
     }
 }
 
-/// Each field that is no text is a rule, or decides on the way of a run; with two letters exchanged it is an error.
+/// Data is accepted at the top of a file without a word, and nowhere else.
 #[test]
-fn each_field_is_an_error_with_two_letters_exchanged() {
-    let fields =
-        Workflow::FIELDS.iter().map(|field| (field, true)).chain(Phase::FIELDS.iter().map(|field| (field, false)));
-    for (field, of_workflow) in fields {
-        let is_text = field.may_be_empty() || matches!(field.kind, Kind::Text) && field.name != "onBudget";
-        if field.needed != Needed::Not || is_text || matches!(field.kind, Kind::Tests(_)) {
-            continue;
+fn data_has_a_place() {
+    let names = ["authors", "notes", "x-anything", "Version", "tags", "METADATA", "x-write"];
+    for name in METADATA.into_iter().chain(names) {
+        for value in ["1", "~", "[]", "{ write: [], foo: { gate: x } }", "text"] {
+            let line = format!("{name}: {value}\n");
+            let found = [found(&line, ""), found("", &line)];
+            assert_eq!(found, [[], []], "{line}");
         }
-        let mut letters: Vec<char> = field.name.chars().collect();
-        letters.swap(1, 2);
-        let line = format!("{}: 1\n", letters.into_iter().collect::<String>());
-        is_error(&line, &if of_workflow { found(&line, "") } else { found("", &line) });
+        for lines in [
+            format!("autoContinue: {{ {name}: 1 }}\n"),
+            format!("inputs: {{ a: {{ type: text, {name}: 1 }} }}\n"),
+            format!("budget: {{ turns: 1, {name}: 1 }}\n"),
+        ] {
+            is_error(&lines, &found(&lines, ""));
+        }
+        for lines in [format!("gate: [{{ run: make, {name}: 1 }}]\n"), format!("tools: {{ {name}: 1 }}\n")] {
+            is_error(&lines, &found("", &lines));
+        }
+        let fields = Workflow::FIELDS.iter().chain(Phase::FIELDS).chain(&ENTRY_FIELDS);
+        assert!(fields.into_iter().all(|field| field.name != name), "{name}");
     }
 }
 
+/// Any other key is an error with a help, whatever it is like.
 #[test]
-fn metadata_is_a_warning() {
-    for name in
-        METADATA.into_iter().chain(["authors", "notes", "x-anything", "Version", "tags", "foo", "prompt", "needs"])
-    {
+fn every_other_field_is_an_error() {
+    let fields = Workflow::FIELDS.iter().map(|field| (field.name, true));
+    for (name, of_workflow) in fields.chain(Phase::FIELDS.iter().map(|field| (field.name, false))) {
+        let mut letters: Vec<char> = name.chars().collect();
+        letters.swap(0, 1);
+        let slips = [letters.into_iter().collect(), format!("{name}_"), name.to_uppercase(), name[1..].to_owned()];
+        for slip in slips.into_iter().filter(|slip| !is_metadata(slip)) {
+            let line = format!("{slip}: 1\n");
+            is_error(&line, &if of_workflow { found(&line, "") } else { found("", &line) });
+        }
+    }
+    for name in ["foo", "prompts", "needs", "denyWrite", "x_write", "data", "meta", "{a}", "''", "é", "7"] {
         for found in [found(&format!("{name}: 1\n"), ""), found("", &format!("{name}: 1\n"))] {
-            let [(Severity::Warning, message)] = &found[..] else { panic!("{name}: {found:?}") };
-            assert!(message.contains(&format!("unknown field `{name}`")), "{message}");
+            is_error(name, &found);
         }
     }
 }

@@ -191,7 +191,7 @@ fn the_users_limits_decide_too() {
     asked.files.global.insert("limits.yaml".into(), "wirte: []\n".into());
     assert_eq!(
         outside("read", None, &asked.files),
-        "refused: the user's limits are not known: ~/workflows/limits.yaml:1:1: `wirte` is not a limit"
+        "refused: the user's limits are not known: ~/workflows/limits.yaml:1:1: unknown field `wirte`"
     );
     asked.files.global.remove("limits.yaml");
     assert_eq!(outside("write", Some("src/a"), &asked.files), "allowed: you have no limits");
