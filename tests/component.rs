@@ -728,7 +728,7 @@ fn the_argument_of_the_command_is_completed() {
     let mut pi = Host::with_files(FILES).start_session();
     let two = ("two", "two", Some("Two: Look at all of it."));
     let four = ("four", "four", Some("Four: Look at all of it."));
-    let graph = (":graph", ":graph", Some("Show a workflow as a diagram"));
+    let graph = (":graph", ":graph", Some("Show the phases of a workflow with their rules"));
     let report = (":report", ":report", Some("Show what the run took"));
     let panel = (":panel", ":panel", Some("Show the phases above the editor, or not"));
     let limits = (":limits", ":limits", Some("Show your limits; off and on for this session"));

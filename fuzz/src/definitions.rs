@@ -63,8 +63,8 @@ fn of_workflow(workflow: &Workflow, library: &Library) {
     }
     let about = text::description(workflow, library).unwrap_or_default();
     assert!(!about.contains('\n') && about.chars().count() <= 101, "{about:?}");
-    assert!(text::mermaid(workflow, library, None).len() < 1 << 20);
-    let _ = text::boxes(workflow, library, None);
+    assert!(text::mermaid(workflow, library).len() < 1 << 20);
+    assert!(text::outline(workflow, library, None).len() < 1 << 20);
     let _ = text::preview(workflow, library, "a task");
     walk(workflow, library);
 }

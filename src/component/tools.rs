@@ -55,7 +55,7 @@ impl wit::Guest for Component {
 
     fn graph(name: String) -> Result<String, String> {
         let library = library()?;
-        Ok(text::mermaid(find(&library, &name)?, &library, None))
+        Ok(text::mermaid(find(&library, &name)?, &library))
     }
 
     fn show(name: String, task: String) -> Result<String, String> {

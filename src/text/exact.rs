@@ -171,9 +171,15 @@ pub fn wrapped(line: &str, width: usize) -> Vec<String> {
     let Some(content) = line.strip_prefix(BAR).and_then(|line| line.strip_prefix(' ')) else {
         return vec![line.to_owned()];
     };
+    folded(content, &format!("{BAR} "), &format!("{BAR} {BROKEN}"), width)
+}
+
+/// Returns a text in lines of at most `width` columns, broken at spaces where there are any; `first` begins the first
+/// line, `next` the others.
+pub fn folded(text: &str, first: &str, next: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
-    let mut mark = format!("{BAR} ");
-    let units = units(content);
+    let mut mark = first.to_owned();
+    let units = units(text);
     let mut rest = &*units;
     loop {
         let mut room = width.saturating_sub(mark.chars().count());
@@ -191,7 +197,7 @@ pub fn wrapped(line: &str, width: usize) -> Vec<String> {
         let before_space = (1..=fitting).rev().find(|at| is_space(*at) && !is_space(at - 1));
         let (broken, after) = rest.split_at(before_space.unwrap_or(fitting).max(1));
         lines.push(mark + &broken.concat());
-        mark = format!("{BAR} {BROKEN}");
+        mark = next.to_owned();
         rest = after;
     }
 }

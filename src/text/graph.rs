@@ -2,12 +2,12 @@
 
 use crate::sorted::Map;
 
-use crate::definition::{Answer, BoundValue, Check, Results, Work, columns, is_group_key, label_of, on_one_line};
+use crate::definition::{Answer, BoundValue, Check, Results, Work, is_group_key, label_of, on_one_line};
 use crate::definition::{
     DEFAULT_MAX_LOOPS, Decide, Entry, EntryKind, Gate, Given, Library, Outcome, OwnModel, Phase, Target, ToolPolicy,
     Workflow,
 };
-use crate::run::{PhasePath, RunState, Segment};
+use crate::run::{PhasePath, Segment};
 
 use super::budget::{budget_note, over_budget_note};
 use super::limits::limits_note;
@@ -231,17 +231,11 @@ fn loops_from(scope: &Workflow) -> Option<usize> {
     last.filter(|&index| scope.loopable && index > 0 && !scope.has_branches_beside())
 }
 
-/// Returns the reason why a run passed over the entry at this path when it came there last.
-fn passed_note(run: Option<&RunState>, path: &PhasePath) -> Option<String> {
-    let passed = run?.progress().passed_over.get(&path.key())?;
-    Some(format!("passed over: {}", passed.because))
-}
-
 /// Returns a Mermaid flowchart: the phases in order, nested workflows as groups, conditions as rhombuses, tool
 /// policies, models, limits, budgets and gates as notes, outcomes as labels of edges, and edges back for the loops that
-/// the agent may take. Entries that `run` passed over have a note with the reason.
-pub fn mermaid(workflow: &Workflow, library: &Library, run: Option<&RunState>) -> String {
-    let mut chart = Chart::new(workflow, library, run);
+/// the agent may take.
+pub fn mermaid(workflow: &Workflow, library: &Library) -> String {
+    let mut chart = Chart::new(workflow, library);
     chart.line(&format!("start([{}])", label(&workflow.name)));
     for note in agents_note(&workflow.key, library).into_iter().chain(workflow_notes(workflow, library)) {
         chart.note("start", &note);
@@ -311,7 +305,6 @@ fn in_words(names: &[(String, String)]) -> String {
 
 struct Chart<'a> {
     library: &'a Library,
-    run: Option<&'a RunState>,
     lines: Vec<String>,
     /// The edges, which are written after the groups so that no edge belongs to a group.
     edges: Vec<String>,
@@ -327,11 +320,11 @@ struct Chart<'a> {
 }
 
 impl<'a> Chart<'a> {
-    fn new(root: &Workflow, library: &'a Library, run: Option<&'a RunState>) -> Self {
+    fn new(root: &Workflow, library: &'a Library) -> Self {
         let (lines, path) = (vec!["flowchart TD".to_owned()], PhasePath::start(&root.key));
         let (phases, conditions, groups, notes) = (0, 0, 0, 0);
         let (edges, ends, has_stop) = (Vec::new(), Vec::new(), false);
-        Self { library, run, lines, edges, path, phases, conditions, groups, notes, has_stop, ends }
+        Self { library, lines, edges, path, phases, conditions, groups, notes, has_stop, ends }
     }
 
     fn line(&mut self, text: &str) {
@@ -386,9 +379,6 @@ impl<'a> Chart<'a> {
                         }
                     }
                 }
-            }
-            if let Some(note) = passed_note(self.run, &self.path) {
-                self.note(&node, &note);
             }
             self.ends.extend(otherwise);
             if is_beside {
@@ -533,95 +523,11 @@ fn label(text: &str) -> String {
     format!("\"{}\"", text.replace('>', "#gt;").replace('`', "#96;"))
 }
 
-/// Returns the diagram as boxes of text: a nested workflow is a box within the box. Entries that `run` passed over have
-/// a note with the reason.
-pub fn boxes(workflow: &Workflow, library: &Library, run: Option<&RunState>) -> Vec<String> {
-    let mut boxes = Boxes { library, run, path: PhasePath::start(&workflow.key), phases: 0 };
-    let notes = agents_note(&workflow.key, library).into_iter();
-    let notes = notes.chain(workflow_notes(workflow, library));
-    let mut content: Vec<String> = notes.map(|note| on_one_line(&note)).collect();
-    boxes.content(workflow, &mut content);
-    let mut lines = framed(&workflow.name, content);
-    lines.push("  ↓".into());
-    lines.push("  DONE".into());
-    lines
-}
-
-struct Boxes<'a> {
-    library: &'a Library,
-    run: Option<&'a RunState>,
-    /// The path to the current entry.
-    path: PhasePath,
-    phases: usize,
-}
-
-impl Boxes<'_> {
-    /// Adds the content of a workflow's box below its notes.
-    fn content(&mut self, workflow: &Workflow, lines: &mut Vec<String>) {
-        let loops_from = loops_from(workflow);
-        for (index, entry) in workflow.phases.iter().enumerate() {
-            if index > 0 {
-                lines.push(if workflow.has_branches_beside() { BESIDE } else { "↓" }.to_owned());
-            }
-            if self.phases >= MAX_PHASES {
-                lines.push("…".to_owned());
-                break;
-            }
-            self.path.set_index(index);
-            let notes = when_note(&entry.when).into_iter();
-            let notes = notes.chain(passed_note(self.run, &self.path));
-            let notes = notes.map(|note| on_one_line(&note));
-            match &entry.kind {
-                EntryKind::Phase(phase) => {
-                    self.phases += 1;
-                    lines.extend(noted(&phase.title(), phase, workflow, self.library, "   "));
-                    lines.extend(notes.map(|note| format!("   {note}")));
-                    if loops_from == Some(index) && index + 1 < workflow.phases.len() {
-                        lines.push(LOOP.to_owned());
-                    }
-                }
-                EntryKind::Workflow { key, .. } => {
-                    if let Some(nested) = self.library.get(key) {
-                        let of = nested_notes(entry, self.library).into_iter();
-                        let of = of.chain(exits_note(entry, workflow, self.library));
-                        let of = of.map(|note| on_one_line(&note));
-                        let mut content: Vec<String> = notes.chain(of).collect();
-                        self.path.enter(key, None);
-                        self.content(nested, &mut content);
-                        self.path.leave();
-                        lines.extend(framed(self.library.entry_name(entry), content));
-                    }
-                }
-            }
-        }
-        if loops_from.is_some_and(|index| index + 1 == workflow.phases.len()) {
-            lines.push(LOOP.to_owned());
-        }
-    }
-}
-
-const LOOP: &str = "↺ loop";
-
-/// Between branches of a parallel group.
-const BESIDE: &str = "∥";
-
-fn framed(title: &str, content: Vec<String>) -> Vec<String> {
-    let width = |text: &str| -> usize { text.chars().map(columns).sum() };
-    let title = on_one_line(title);
-    let inner = content.iter().map(|line| width(line)).max().unwrap_or(0).max(width(&title) + 1);
-    let bar = |count: usize| "─".repeat(count);
-    let mut lines = vec![format!("┌ {title} {}┐", bar(inner - width(&title)))];
-    lines.extend(content.iter().map(|line| format!("│ {line}{} │", " ".repeat(inner - width(line)))));
-    lines.push(format!("└{}┘", bar(inner + 2)));
-    lines
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::definition::fixtures::{Files, phase, workflow};
     use crate::definition::{Check, CheckKind};
-    use crate::run::{begin, leave};
 
     fn gate(label: &str) -> Option<Gate> {
         let kind = CheckKind::Approve { question: label.into() };
@@ -652,7 +558,7 @@ mod tests {
         root.phases[0] = Entry::phase(talk.clone());
         let library = Library::new(vec![root], &mut Vec::new());
         let root = library.get("w").unwrap();
-        let chart = mermaid(root, &library, None);
+        let chart = mermaid(root, &library);
         assert_eq!(chart.matches("conversation with the user").count(), 1, "{chart}");
         let lines = noted("1. Talk", &talk, root, &library, "  ");
         assert_eq!(lines, ["1. Talk", "  conversation with the user"]);
@@ -662,7 +568,7 @@ mod tests {
     fn a_flowchart_has_groups_notes_and_loops() {
         let library = release();
         assert_eq!(
-            mermaid(library.get("release").unwrap(), &library, None),
+            mermaid(library.get("release").unwrap(), &library),
             "flowchart TD
   start([\"The release\"])
   p1[\"🔹 Build\"]
@@ -688,30 +594,6 @@ mod tests {
         );
     }
 
-    #[test]
-    fn boxes_are_closed() {
-        let library = release();
-        assert_eq!(
-            boxes(library.get("release").unwrap(), &library, None).join("\n"),
-            "┌ The release ─────────────┐
-│ 🔹 Build  (without bash) │
-│    gate: the tests       │
-│ ↓                        │
-│ ┌ The \"review\" ─┐        │
-│ │ 🔹 Check      │        │
-│ │ ↓             │        │
-│ │ 🔹 Sign       │        │
-│ │ ↺ loop        │        │
-│ └───────────────┘        │
-│ ↓                        │
-│ 🔹 Ship                  │
-│    gate: Ship it?        │
-└──────────────────────────┘
-  ↓
-  DONE"
-        );
-    }
-
     /// Edges back, and nested workflows as first and last entries.
     fn ways() -> Library {
         let mut root = workflow("r", &["a", "b", "@s"]);
@@ -732,7 +614,7 @@ mod tests {
     fn a_loop_is_drawn_only_where_it_can_be_taken() {
         let library = ways();
         assert_eq!(
-            mermaid(library.get("r").unwrap(), &library, None),
+            mermaid(library.get("r").unwrap(), &library),
             "flowchart TD
   start([\"The r\"])
   p1[\"🔹 A\"]
@@ -759,34 +641,9 @@ mod tests {
   p5 --> done
   classDef note stroke-dasharray: 3 3"
         );
-        assert_eq!(
-            boxes(library.get("r").unwrap(), &library, None).join("\n"),
-            "┌ The r ─────────┐
-│ 🔹 A           │
-│ ↓              │
-│ 🔹 B           │
-│    gate: x     │
-│ ↺ loop         │
-│ ↓              │
-│ ┌ The s ─────┐ │
-│ │ ┌ The t ─┐ │ │
-│ │ │ 🔹 E   │ │ │
-│ │ └────────┘ │ │
-│ │ ↓          │ │
-│ │ 🔹 C       │ │
-│ │ ↓          │ │
-│ │ 🔹 D       │ │
-│ │    gate: w │ │
-│ │ ↺ loop     │ │
-│ └────────────┘ │
-└────────────────┘
-  ↓
-  DONE"
-        );
         for key in ["n", "o"] {
             let workflow = library.get(key).unwrap();
-            assert!(!mermaid(workflow, &library, None).contains("loop"), "{key}");
-            assert!(!boxes(workflow, &library, None).join("\n").contains("loop"), "{key}");
+            assert!(!mermaid(workflow, &library).contains("loop"), "{key}");
         }
     }
 
@@ -844,27 +701,7 @@ Do it.
         let (library, diagnostics) = Library::load(&files).unwrap();
         let w = library.get("w").unwrap_or_else(|| panic!("{diagnostics:?}"));
         assert_eq!(
-            boxes(w, &library, None).join("\n"),
-            "┌ W ─────────────────────────────────────────────────┐
-│ budget: $2.50, 40 turns                            │
-│ at most 3 loops                                    │
-│ * Plan                                             │
-│    model: best or anthropic/claude; thinking: high │
-│    budget: 5 turns                                 │
-│ ↓                                                  │
-│ ┌ S ──────────────────────────────────┐            │
-│ │ with: of={input.issue}, scope=<api> │            │
-│ │ budget: 20m                         │            │
-│ │ at most 0 loops                     │            │
-│ │ * Look                              │            │
-│ │    thinking: off                    │            │
-│ └─────────────────────────────────────┘            │
-└────────────────────────────────────────────────────┘
-  ↓
-  DONE"
-        );
-        assert_eq!(
-            mermaid(w, &library, None),
+            mermaid(w, &library),
             "flowchart TD
   start([\"W\"])
   n1>\"budget: $2.50, 40 turns\"]:::note
@@ -954,7 +791,7 @@ phases:
             files.global.insert(format!("w/{id}.md"), text);
         }
         let (library, _) = Library::load(&files).unwrap();
-        let chart = mermaid(library.get("w").unwrap(), &library, None);
+        let chart = mermaid(library.get("w").unwrap(), &library);
         let edges: Vec<&str> = chart.lines().filter(|line| line.contains('|') || line.contains("-.")).collect();
         let expected =
             ["  g1 -. \"redo\" .-> p1", "  p1 -->|\"odd\"| p2", "  g1 -->|\"ok\"| p3", "  p3 -. loop .-> p1"];
@@ -966,7 +803,7 @@ phases:
         let library = branches();
         let fix = library.get("fix").unwrap();
         assert_eq!(
-            mermaid(fix, &library, None),
+            mermaid(fix, &library),
             "flowchart TD
   start([\"Fix\"])
   n1>\"at most 2 loops\"]:::note
@@ -1002,55 +839,5 @@ phases:
   p1 -->|\"none\"| done
   classDef note stroke-dasharray: 3 3"
         );
-        assert_eq!(boxes(fix, &library, None).join("\n"), "┌ Fix ──────────────────────────────────────────────────────────────────────────────────────────────────────┐
-│ at most 2 loops                                                                                           │
-│ * TRIAGE                                                                                                  │
-│    outcomes: small → next, large → next, none → done                                                      │
-│ ↓                                                                                                         │
-│ * DESIGN                                                                                                  │
-│    when: outcome.triage is large                                                                          │
-│ ↓                                                                                                         │
-│ * IMPLEMENT                                                                                               │
-│ ↓                                                                                                         │
-│ ┌ Scan ──────────────────────────────────────────────────────┐                                            │
-│ │ when: input.scope is api, outcome.triage is large or small │                                            │
-│ │ * LOOK                                                     │                                            │
-│ │    outcomes: ok → done, odd → next                         │                                            │
-│ │ ↓                                                          │                                            │
-│ │ * NOTE                                                     │                                            │
-│ └────────────────────────────────────────────────────────────┘                                            │
-│ ↓                                                                                                         │
-│ * REVIEW                                                                                                  │
-│    outcomes: clean → next, bad → back to * IMPLEMENT, poor → back to * IMPLEMENT, redo → back to * TRIAGE │
-│ ↓                                                                                                         │
-│ * SHIP                                                                                                    │
-│ ↺ loop                                                                                                    │
-└───────────────────────────────────────────────────────────────────────────────────────────────────────────┘
-  ↓
-  DONE");
-    }
-
-    #[test]
-    fn entries_that_the_run_passed_over_have_the_reason() {
-        let library = branches();
-        let values = Map::from([("scope".to_owned(), "web".to_owned())]);
-        let run = RunState::new("fix", "the task", 0, 0);
-        let run = run.with_inputs(library.get("fix").unwrap(), &values);
-        let (run, _) = begin(&run, &library);
-        let (run, _) = leave(&run, Some("small"), &library).unwrap();
-        let (run, _) = leave(&run, None, &library).unwrap();
-        let fix = library.get("fix").unwrap();
-        let without = boxes(fix, &library, None);
-        let boxes = boxes(fix, &library, Some(&run));
-        let more = boxes.iter().filter(|line| !without.contains(line));
-        let more: Vec<&str> = more.map(|line| line.trim_matches(['│', ' '])).collect();
-        let expected = ["passed over: outcome.triage is small, not large", "passed over: input.scope is web, not api"];
-        assert_eq!(more, expected);
-        let chart = mermaid(fix, &library, Some(&run));
-        for (node, reason) in [("w1", "outcome.triage is small, not large"), ("w2", "input.scope is web, not api")] {
-            let line = chart.lines().find(|line| line.contains(reason)).unwrap();
-            let (note, _) = line.trim().split_once('>').unwrap();
-            assert!(chart.contains(&format!("\n  {node} -.- {note}\n")), "{chart}");
-        }
     }
 }

@@ -62,7 +62,7 @@ fn at_a_time(most: u64, at_once: u64) -> String {
 mod tests {
     use super::*;
     use crate::definition::fixtures::Files;
-    use crate::text::{boxes, mermaid, preview};
+    use crate::text::{mermaid, preview};
 
     /// A workflow with a panel of three branches, one of them a group of two phases, and a group for each of some
     /// items.
@@ -104,37 +104,9 @@ phases:
     }
 
     #[test]
-    fn branches_are_drawn_beside_each_other() {
-        let library = library();
-        let drawn = boxes(library.get("w").unwrap(), &library, None);
-        let lines: Vec<&str> = drawn.iter().map(|line| line.trim_matches(['│', ' '])).collect();
-        assert_eq!(lines[1], "up to 3 agents in parallel groups");
-        let reviews = lines.iter().position(|line| line.starts_with("┌ Reviews")).unwrap();
-        assert_eq!(
-            lines[reviews + 1..reviews + 13],
-            [
-                "at once: up to 3 agents, 2 at a time",
-                "needs 2 of them",
-                "decide: issues before clean",
-                "outcomes: issues → back to * The do (at most 3 times, then stop), clean → next",
-                "* The bugs  (only read)",
-                "outcomes: issues → next, clean → done, broken → stop",
-                "∥",
-                "* The tests  (only read)",
-                "outcomes: issues → next, clean → done, broken → stop",
-                "when: outcome.do is large",
-                "∥",
-                "┌ pages ──────────────────┐",
-            ]
-        );
-        let research = lines.iter().position(|line| line.starts_with("┌ Research")).unwrap();
-        assert_eq!(lines[research + 1..research + 3], ["for each of [x, y, z]", "at once: 3 agents"]);
-    }
-
-    #[test]
     fn the_edges_of_a_parallel_group_are_its_own() {
         let library = library();
-        let chart = mermaid(library.get("w").unwrap(), &library, None);
+        let chart = mermaid(library.get("w").unwrap(), &library);
         for edge in [
             "p1 -->|\"large, small\"| g1",
             "g1 -. \"issues (at most 3 times)\" .-> p1",

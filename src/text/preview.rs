@@ -3,6 +3,7 @@
 use crate::definition::{EntryKind, Input, Library, Work, Workflow, on_one_line};
 use crate::run::{Active, Branch, NumberedPhase, Outline, RunDir, RunState, enter, jump_to};
 
+use super::exact::folded;
 use super::graph::{exits_note, nested_notes, noted, workflow_notes};
 use super::inputs::input_lines;
 use super::outline::name as phase_name;
@@ -19,10 +20,7 @@ const MAX_STEPS: usize = 200;
 
 /// Returns all phases of a workflow, also nested ones, and each of its templates for a sample task.
 pub fn preview(workflow: &Workflow, library: &Library, task: &str) -> String {
-    let sample = |input: &Input| (input.name.clone(), input.sample());
-    let samples = workflow.inputs.iter().map(sample).collect();
-    let first = RunState::new(&workflow.key, task, SAMPLE_TIME, 0).with_inputs(workflow, &samples);
-    let first = enter(&first.with_run_dir(RunDir::sample()), library);
+    let first = sample_run(workflow, library, task);
     let Some(active) = Active::resolve(&first, library) else { return String::new() };
     let mut parts = vec![head(workflow, library)];
     if !workflow.inputs.is_empty() {
@@ -36,7 +34,7 @@ pub fn preview(workflow: &Workflow, library: &Library, task: &str) -> String {
     let phases = all.iter().zip(&branches);
     let phases = phases.flat_map(|(at, branches)| with_branches(at, &first, branches, library));
     let phases: Vec<Listed> = phases.take(MAX_STEPS).collect();
-    let list: Vec<String> = phases.iter().flat_map(|of| listed(of, library)).collect();
+    let list: Vec<String> = phases.iter().flat_map(|of| listed(of, library, None)).collect();
     parts.push(titled("Phases", &list.join("\n")));
     parts.push(titled("Session name", &session_name(workflow, &first.task_description)));
     parts.push(titled("initialMessage", &initial_message(workflow, library, &first)));
@@ -67,6 +65,34 @@ pub fn preview(workflow: &Workflow, library: &Library, task: &str) -> String {
         parts.push(titled("stopMessage", &completion_message(&stopped, workflow, library)));
     }
     parts.join("\n\n")
+}
+
+/// Maximum columns of a line of an outline.
+const OUTLINE_WIDTH: usize = 80;
+
+/// Returns the head of a workflow and the list of its phases, also nested ones, in lines that fit a terminal of 80
+/// columns. Entries that `run` passed over have the reason.
+pub fn outline(workflow: &Workflow, library: &Library, run: Option<&RunState>) -> String {
+    let first = sample_run(workflow, library, "");
+    let Some(active) = Active::resolve(&first, library) else { return String::new() };
+    let all = Outline::phases(&active, 1, MAX_STEPS);
+    let branches: Vec<Vec<RunState>> = all.iter().map(|at| in_branches(at, &first, library)).collect();
+    let phases = all.iter().zip(&branches).flat_map(|(at, branches)| with_branches(at, &first, branches, library));
+    let lines = head(workflow, library).lines().map(str::to_owned).chain([String::new()]).collect::<Vec<_>>();
+    let list = phases.take(MAX_STEPS).flat_map(|of| listed(&of, library, run));
+    let fit = |line: String| {
+        let (text, indent) = (line.trim_start(), line.len() - line.trim_start().len());
+        folded(text, &" ".repeat(indent), &" ".repeat(indent + 1), OUTLINE_WIDTH)
+    };
+    lines.into_iter().chain(list).flat_map(fit).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns a run of a workflow at its first phase, with samples for its inputs.
+fn sample_run(workflow: &Workflow, library: &Library, task: &str) -> RunState {
+    let sample = |input: &Input| (input.name.clone(), input.sample());
+    let samples = workflow.inputs.iter().map(sample).collect();
+    let first = RunState::new(&workflow.key, task, SAMPLE_TIME, 0).with_inputs(workflow, &samples);
+    enter(&first.with_run_dir(RunDir::sample()), library)
 }
 
 /// 2026-01-01T00:00:00Z.
@@ -152,7 +178,7 @@ fn with_branches<'a>(
 
 /// Returns a phase of the list with its notes, and with the notes of the nested workflows that begin with it. The
 /// notes of the workflow itself are above the list.
-fn listed(Listed { at, number, state, around }: &Listed, library: &Library) -> Vec<String> {
+fn listed(Listed { at, number, state, around }: &Listed, library: &Library, run: Option<&RunState>) -> Vec<String> {
     const INDENT: &str = "     ";
     let name = format!("{number:>3}. {}", phase_name(at));
     let Some(active) = Active::resolve(state, library) else { return vec![name] };
@@ -173,7 +199,9 @@ fn listed(Listed { at, number, state, around }: &Listed, library: &Library) -> V
             EntryKind::Phase(_) => String::new(),
             EntryKind::Workflow { .. } => format!("{}, ", library.entry_name(entry)),
         };
-        let notes = when_note(&entry.when).into_iter().chain(nested_notes(entry, library));
+        let passed = run.and_then(|run| run.progress().passed_over.get(&at.path.at_depth(depth).key()));
+        let passed = passed.map(|passed| format!("passed over: {}", passed.because));
+        let notes = when_note(&entry.when).into_iter().chain(passed).chain(nested_notes(entry, library));
         // The outcomes of a parallel group are listed with its phase.
         let is_listed = library.parallel(entry).is_some();
         let exits = exits_note(entry, scope, library).filter(|_| !is_listed);
@@ -232,6 +260,21 @@ mod tests {
         let text = preview(library.get("w").unwrap(), &library, "the task");
         let list = "  1. 🔹 A\n     outcomes: clean → next, again → back to 🔹 A\n  2. The s > 🔹 B\n     The s, when: input.scope is api or web\n  3. The s > 🔹 C\n\n";
         assert!(text.contains(list), "{text}");
+    }
+
+    #[test]
+    fn an_outline_fits_80_columns() {
+        let mut a = phase("a");
+        a.outcomes = (0..12).map(|number| Outcome::new(&format!("outcome-{number}"), Target::Next)).collect();
+        let mut root = workflow("w", &["a", "@s"]);
+        root.phases[0] = Entry::phase(a);
+        let library = Library::new(vec![root, workflow("s", &["b"])], &mut Vec::new());
+        let text = outline(library.get("w").unwrap(), &library, None);
+        assert!(text.lines().all(|line| line.chars().count() <= OUTLINE_WIDTH), "{text}");
+        assert!(
+            text.contains("\n  1. 🔹 A\n     outcomes: outcome-0 → next, ") && text.ends_with("\n  2. The s > 🔹 B"),
+            "{text}"
+        );
     }
 
     #[test]

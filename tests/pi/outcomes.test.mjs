@@ -223,7 +223,9 @@ for (const version of VERSIONS) {
       await tui.submit("/workflow :next small");
       await tui.waitFor(/⤼ 2\. 🔹 Design {2}outcome\.triage is small, not large/);
       await tui.submit("/workflow :graph");
-      await tui.waitFor((screen) => /Triage/.test(screen) && /Design/.test(screen) && /DONE/.test(screen));
+      await tui.waitFor(
+        (screen) => /1\. 🔹 Triage/.test(screen) && /passed over: outcome\.triage is small/.test(screen),
+      );
     });
   });
 }

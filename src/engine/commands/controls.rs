@@ -86,7 +86,7 @@ impl Control {
             Self::Stop => changes(":stop", "End a branch, which has failed then", WhileHeld::Refused),
             Self::Retry => changes(":retry", "Have a branch be worked on anew", WhileHeld::Refused),
             Self::Cancel => changes(":cancel", "Cancel the run", WhileHeld::Works),
-            Self::Graph => shows(":graph", "Show a workflow as a diagram", false),
+            Self::Graph => shows(":graph", "Show the phases of a workflow with their rules", false),
             Self::Report => shows(":report", "Show what the run took", false),
             Self::Panel => shows(":panel", "Show the phases above the editor, or not", false),
             Self::Limits => shows(":limits", "Show your limits; off and on for this session", false),

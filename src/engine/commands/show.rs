@@ -61,7 +61,7 @@ impl Engine {
     }
 }
 
-/// Shows a workflow as a diagram: the workflow with this name, or the workflow of the run.
+/// Shows the outline of a workflow: the workflow with this name, or the workflow of the run.
 pub(super) fn show_graph(run: &Run, name: &str, cx: &mut Cx) -> Result<(), Stale> {
     let (library, _) = Library::load(cx.host)?;
     let mut for_users = library.for_users().map(|(_, workflow)| workflow);
@@ -81,9 +81,8 @@ pub(super) fn show_graph(run: &Run, name: &str, cx: &mut Cx) -> Result<(), Stale
     };
     // While the rules hold, the files have the entries that the run passed over.
     let shown = run.active().map(|active| active.state).filter(|_| name.is_empty());
-    let content = text::boxes(workflow, &library, shown).join("\n");
-    // A program that shows the session may draw better than a terminal does.
-    let data = json!({ "content": content, "mermaid": text::mermaid(workflow, &library, shown) });
+    let content = text::outline(workflow, &library, shown);
+    let data = json!({ "content": content });
     cx.push(Effect::AppendEntry { custom_type: GRAPH_TYPE, data });
     if !cx.ui.exists() {
         cx.notify(Level::Info, content);

@@ -345,10 +345,8 @@ fn the_limits_are_shown_to_the_user() {
     let mut session = limited(write(&["docs/", "a.md"]), network(), ToolPolicy::All);
     let library = session.engine.run.library();
     let workflow = library.get("w").unwrap();
-    let chart = text::mermaid(workflow, library, None);
+    let chart = text::mermaid(workflow, library);
     assert!(chart.contains("n1>\"writes docs/, a.md, no network\"]:::note\n"), "{chart}");
-    let boxes = text::boxes(workflow, library, None).join("\n");
-    assert!(boxes.contains("│ 🔹 A\n") || boxes.contains("│    writes docs/, a.md, no network"), "{boxes}");
     let preview = text::preview(workflow, library, "x");
     assert!(
         preview.contains("  1. 🔹 A\n     writes docs/, a.md, no network\n  2. 🔹 B\n     no network\n"),
