@@ -103,21 +103,23 @@ export function hiddenGitFolders(place, around) {
  * Returns the folders that `.git/` stands for in `write`, of the innermost work tree around a folder, or the reason for
  * which `.git/` stands for no folder; nothing outside of work trees.
  * @param {string} start absolute, without links
- * @returns {{ folders: string[], reason?: string } | undefined}
+ * @returns {{ tree: string, folders: string[], reason?: string } | undefined} `tree` is the work tree
  */
 export function writableGitFolders(start) {
   const found = [...workTreesAround(start)].find(({ folder }) => isGitFolder(folder));
   if (found === undefined) return undefined;
   const { tree, folder } = found;
   const git = join(tree, ".git");
-  if (folder === git) return { folders: [git] };
+  if (folder === git) return { tree, folders: [git] };
   const common = commonGitFolder(folder);
   const names = common === folder ? workTreeOfConfig(folder) : attempt(() => resolve(folder, pathIn(folder, "gitdir")));
   const isIts =
     names !== undefined &&
     attempt(() => realPath(names)) === (common === folder ? tree : git) &&
     (common === folder || dirname(folder) === join(common, "worktrees"));
-  return isIts ? { folders: [common] } : { folders: [], reason: `${folder}, which ${git} names, does not name it` };
+  return isIts
+    ? { tree, folders: [common] }
+    : { tree, folders: [], reason: `${folder}, which ${git} names, does not name it` };
 }
 
 /**

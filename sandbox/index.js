@@ -24,14 +24,14 @@
 //
 //   session.js ─┬─ command-line.js ─┬─ bubblewrap.js ── mounts.js, seccomp.js   Linux
 //               │                   └─ seatbelt.js                              macOS
-//               └─ agent-folder.js, git-folders.js, hard-links.js, hidden-paths.js, key-folders.js, placeholders.js,
-//                  running-commands.js, session-folder.js, sockets.js
+//               └─ agent-folder.js, git-folders.js, hard-links.js, hidden-paths.js, key-folders.js, placeholders.js
+//                  (git-exclude.js), running-commands.js, session-folder.js, sockets.js
 //                  what is looked at, created and removed around a command line
 //   file-operations.js, exec.js ── output-file.js, project-state.js
 //   copies.js; below all: processes.js, untrusted-files.js, write-target.js, shell-quote.js, plain.js
 //
 // Several sessions of one process have a `SandboxSession` each. What they share is one object for the process: the command
-// lines and searches that run (running-commands.js), the placeholders (placeholders.js), the stand-ins and the folder
+// lines and searches that run (running-commands.js), the placeholders (placeholders.js; several processes share them), the stand-ins and the folder
 // of process ids (session-folder.js), and what a hidden path has led to (hidden-paths.js).
 export { canConfine, lineInFolder } from "./command-line.js";
 export { copyFolder } from "./copies.js";

@@ -43,11 +43,12 @@ export function sessionFolder(session, user) {
   return { temporary, running, standIns };
 }
 
-/**
- * Returns the folder of this user for temporary files that no command line writes, and creates it.
- */
+/** Returns the path of the folder of this user for temporary files that no command line writes. */
+export const privatePath = () => join(temporaryFolder(), `pi-confined-${process.getuid?.() ?? 0}`);
+
+/** Returns the folder of this user for temporary files that no command line writes, and creates it. */
 export function privateFolder() {
-  const folder = join(temporaryFolder(), `pi-confined-${process.getuid?.() ?? 0}`);
+  const folder = privatePath();
   makePrivate(folder);
   return folder;
 }
@@ -118,8 +119,8 @@ function remove(path) {
   rmSync(path, { recursive: true, force: true });
 }
 
-/** @param {string} folder */
-function makePrivate(folder) {
+/** Creates a folder that is this user's alone. @param {string} folder */
+export function makePrivate(folder) {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const stat = lstatSync(folder);
   if (!stat.isDirectory() || (process.getuid && stat.uid !== process.getuid()))

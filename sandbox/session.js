@@ -9,6 +9,7 @@ import { linkedOutside } from "./hard-links.js";
 import { findHidden, isThere } from "./hidden-paths.js";
 import { keyFolders } from "./key-folders.js";
 import { placeholders } from "./placeholders.js";
+import { unlessFails } from "./plain.js";
 import { Busy, runningCommands } from "./running-commands.js";
 import { canConfine, confinedLine } from "./command-line.js";
 import { TEMPORARY } from "./bubblewrap.js";
@@ -36,6 +37,8 @@ const READ_ONLY = {
 };
 /** The longest wait for another session, in milliseconds: in longer waits two sessions could wait for each other. */
 const PATIENCE = 5000;
+/** The longest time between two tries in it, in milliseconds. */
+const LOOK = 200;
 
 export class SandboxSession {
   /**
@@ -84,6 +87,7 @@ export class SandboxSession {
   begin(cwd) {
     this.#since = Date.now();
     noteSockets([]);
+    unlessFails(() => placeholders.sweep());
     try {
       const of = realPath(cwd);
       noteWorkTrees(of);
@@ -123,7 +127,8 @@ export class SandboxSession {
     for (let last = busy; ;) {
       const left = end - performance.now();
       if (left <= 0 || signal.aborted) throw last;
-      await runningCommands.changed(left, signal);
+      // A change in another process is not told here.
+      await runningCommands.changed(Math.min(left, LOOK), signal);
       if (signal.aborted) continue;
       try {
         return attempt();
@@ -195,27 +200,31 @@ export class SandboxSession {
   #unreadable(rules, cwd, holder) {
     if (rules.length === 0) return [];
     const hidden = findHidden(rules, cwd);
-    for (const { path, directory } of process.platform === "linux" ? hidden.places : []) {
-      try {
-        placeholders.create(directory ? `${path}/` : path, holder);
-      } catch (error) {
-        if (isPassing(error)) throw error;
-        // No process of this user can create the path. If none can reach the path, the look below tells.
+    const places = process.platform === "linux" ? hidden.places : [];
+    placeholders.together(() => {
+      for (const { path, directory } of places) {
+        try {
+          placeholders.create(directory ? `${path}/` : path, holder, true);
+        } catch (error) {
+          if (isPassing(error)) throw error;
+          // No process of this user can create the path. If none can reach the path, the look below tells.
+        }
       }
-    }
+    });
     // Looked up with the created paths, since a name in another mount is found by its file.
     const names = findHidden(rules, cwd).names();
     return process.platform === "linux" ? outermost(names).filter(isThere) : outermost(names);
   }
 
   /**
-   * Begins a command line.
+   * Begins a command line, a second time if a placeholder was changed meanwhile.
    * @param {string} line
    * @param {Limits} limits
    * @param {string} cwd
    * @param {SessionFolder} folder
+   * @returns {ReturnType<typeof runningCommands.begin>}
    */
-  #begin(line, limits, cwd, folder) {
+  #begin(line, limits, cwd, folder, isFirst = true) {
     const holder = {};
     let close = () => {};
     const release = () => {
@@ -231,7 +240,9 @@ export class SandboxSession {
       runningCommands.end(begun.command);
       throw new Error("it is too long");
     } catch (error) {
+      const isChanged = placeholders.isChanged(holder);
       release();
+      if (isFirst && isChanged) return this.#begin(line, limits, cwd, folder, false);
       throw error;
     }
   }
@@ -262,7 +273,7 @@ export class SandboxSession {
     const keys = this.#hide(all);
     keys.fixed.push(...(kept?.links.filter((link) => all.some((path) => isBelow(link, path))) ?? []));
     keys.hidden = keys.hidden.filter((path) => !unreadable.some((other) => isBelow(path, other)));
-    const writable = all.filter((path) => this.#prepare(path, holder));
+    const writable = placeholders.together(() => all.filter((path) => this.#prepare(path, holder)));
     const reach = { writable: writable.map(withoutSlash), temporary };
     keys.fixed = keys.fixed.filter((link) => reach.writable.some((path) => isBelow(dirname(link), path)));
     this.#clean(temporary);
@@ -497,7 +508,7 @@ function lasting(look) {
  * @param {any} error
  */
 function isPassing(error) {
-  return ["ENOSPC", "EDQUOT", "EMFILE", "ENFILE", "ENOMEM", "EIO"].includes(error?.code);
+  return error instanceof Busy || ["ENOSPC", "EDQUOT", "EMFILE", "ENFILE", "ENOMEM", "EIO"].includes(error?.code);
 }
 
 /** @param {string[]} paths */

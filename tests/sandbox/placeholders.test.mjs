@@ -1,0 +1,335 @@
+// Files and folders that are created for command lines, of several processes in one project: they stay as long as a process
+// that lives rests on one, nothing stays after that, and git does not see the hidden ones.
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  lutimesSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { SandboxSession, processes } from "#sandbox";
+import { variants } from "../pi/harness/extent.mjs";
+
+const HOST = new URL("sharing-host.mjs", import.meta.url).pathname;
+const HIDDEN = [".env", "secrets/", "deep/er/key.pem"];
+const WRITABLE = ["src/", "notes.md"];
+const ROOT = realpathSync(mkdtempSync(join(tmpdir(), "placeholders-")));
+process.env.TMPDIR = join(ROOT, "tmp");
+mkdirSync(process.env.TMPDIR);
+const LISTS = join(process.env.TMPDIR, `pi-confined-${process.getuid?.() ?? 0}`, "placeholders");
+const LINUX = { skip: process.platform === "linux" ? false : "needs Linux" };
+process.once("exit", () => rmSync(ROOT, { recursive: true, force: true }));
+
+/** @param {string} cwd @param {string[]} args */
+const git = (cwd, ...args) =>
+  execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "protocol.file.allow=always", ...args], {
+    cwd,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+
+/** A repository with one file. @param {string} [at] */
+function project(at = mkdtempSync(join(ROOT, "project-"))) {
+  mkdirSync(join(at, "src"), { recursive: true });
+  writeFileSync(join(at, "src/main.rs"), "main\n");
+  git(at, "init", "-q");
+  git(at, "add", "-A");
+  git(at, "commit", "-qm", "first");
+  return at;
+}
+
+/** @param {string} folder @param {number} count @param {string[]} [hidden] @param {string[]} [writable] */
+function host(folder, count, hidden = HIDDEN, writable = WRITABLE) {
+  const args = [HOST, folder, String(count), JSON.stringify(hidden), JSON.stringify(writable)];
+  const process = spawn(globalThis.process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] });
+  const closed = once(process, "close");
+  let output = "";
+  process.stdout.on("data", (data) => (output += data));
+  /** The lines of the command lines, empty for those that went well. */
+  const results = closed.then(() => output.split("\n").slice(0, -1));
+  return { process, results, end: () => (process.stdin.end(), closed), kill: () => (process.kill("SIGKILL"), closed) };
+}
+
+/** A process that has begun a command line. @param {string} folder */
+async function holding(folder, hidden = HIDDEN, writable = WRITABLE) {
+  const started = host(folder, 0, hidden, writable);
+  await once(started.process.stdout, "data");
+  return started;
+}
+
+/** Begins a session here, and a command line; returns their end. @param {string} folder @param {string[]} [hidden] @param {string[]} [writable] */
+function here(folder, hidden = HIDDEN, writable = WRITABLE, prefix = () => "") {
+  const session = new SandboxSession(() => ({ path: join(folder, "none"), name: "the agent's folder" }), prefix);
+  session.begin(folder);
+  const limits = { writable: writable.map((path) => join(folder, path)), hidden, network: true, notice: "" };
+  const command = () => session.command("call", "true", limits, { cwd: folder, session: folder });
+  return { session, command, end: () => (session.ended("call"), session.end()) };
+}
+
+/** @param {string} folder */
+const start = (folder) => here(folder).session;
+/** The names in a project, without those of the repository. @param {string} folder */
+const left = (folder) => readdirSync(folder).filter((name) => ![".git", "src"].includes(name));
+/** @param {string} folder */
+const staged = (folder) => git(folder, "add", "-A", "-n").split("\n").filter(Boolean);
+const EXCLUDE = ".git/info/exclude";
+
+suite("processes in one project", LINUX, () => {
+  for (const [sessions, count] of variants([
+    [2, 12],
+    [2, 100],
+    [4, 100],
+  ])) {
+    test(`${sessions} with ${count} commands each, beside one that ends and one that is killed: none fails or reads`, async () => {
+      const folder = project();
+      const written = Array.from({ length: 12 }, (_, index) => `.secret-${index}`);
+      const hosts = Array.from({ length: sessions + 2 }, (_, index) =>
+        host(folder, index === 1 ? count / 3 : count, [...HIDDEN, ...written]),
+      );
+      let isOver = false;
+      const writes = (async () => {
+        for (const name of written) {
+          await sleep(count * 5);
+          writeFileSync(join(folder, name), "secret\n");
+        }
+      })();
+      const kill = (async () => {
+        while (!isOver && !existsSync(join(folder, ".env"))) await sleep(5);
+        await sleep(count * 15);
+        await hosts[0].kill();
+      })();
+      const results = await Promise.all(hosts.map(({ results }) => results));
+      isOver = true;
+      await Promise.all([writes, kill]);
+      assert.deepEqual(results.flat().filter(Boolean), []);
+      assert.equal(results.flat().length >= count * sessions, true);
+      start(folder).end();
+      assert.deepEqual(left(folder).sort(), written.sort());
+      assert.deepEqual(readdirSync(LISTS), []);
+    });
+  }
+
+  test("a placeholder stays until the last process that rests on it has ended, in any order, also by a kill", async () => {
+    for (const end of /** @type {const} */ (["end", "kill"])) {
+      const folder = project();
+      const first = await holding(folder);
+      const second = await holding(folder);
+      await first[end]();
+      start(folder).end();
+      assert.deepEqual(left(folder), [".env", "deep", "notes.md", "secrets"]);
+      await second.end();
+      assert.deepEqual(left(folder), []);
+    }
+  });
+
+  test("what a killed process has left is removed at the next start, but nothing that was touched", async () => {
+    const folder = project();
+    const killed = await holding(folder);
+    await killed.kill();
+    assert.deepEqual(left(folder), [".env", "deep", "notes.md", "secrets"]);
+    utimesSync(join(folder, "notes.md"), 1, 1);
+    writeFileSync(join(folder, "secrets/new"), "");
+    writeFileSync(join(folder, "other"), "");
+    renameSync(join(folder, "other"), join(folder, ".env"));
+    start(folder).end();
+    assert.deepEqual(left(folder), [".env", "notes.md", "secrets"]);
+    assert.doesNotMatch(readFileSync(join(folder, EXCLUDE), "utf8"), /env/);
+    assert.deepEqual(readdirSync(LISTS), []);
+  });
+
+  test("a command whose placeholder is removed while its sandbox is built is built once more", () => {
+    const folder = project();
+    let times = 0;
+    const begun = here(folder, [], WRITABLE, () => {
+      if ((times += 1) === 1) rmSync(join(folder, "notes.md"));
+      return "";
+    });
+    begun.command();
+    assert.equal(times, 2);
+    assert.deepEqual(left(folder), ["notes.md"]);
+    begun.end();
+    assert.deepEqual(left(folder), []);
+    const always = here(folder, [], WRITABLE, () => (rmSync(join(folder, "notes.md")), ""));
+    assert.throws(always.command, /notes\.md: it does not exist/);
+  });
+});
+
+suite("a list", LINUX, () => {
+  /** Writes the list of a process. @param {unknown} process @param {object[]} placeholders @param {string} [more] */
+  const list = (process, placeholders, more = "") => {
+    mkdirSync(LISTS, { recursive: true });
+    writeFileSync(join(LISTS, "1-0.list"), `${JSON.stringify({ process, placeholders })}\n${more}`);
+  };
+  const DEAD = { ...processes.self(), start: "before" };
+  const ELSEWHERE = { ...processes.self(), namespace: "elsewhere pid:[1]" };
+  /** @param {string} path */
+  const listed = (path, more = {}) => ({ path, directory: false, id: "", listed: Date.now(), hidden: true, ...more });
+  /** The placeholder as one that was created. @param {string} path */
+  const created = (path) => {
+    const { dev, ino, mtimeNs } = statSync(path, { bigint: true });
+    return listed(path, { id: `${dev}:${ino}`, created: String(mtimeNs) });
+  };
+
+  test("of a process that was killed between its listing and the creation, or while it wrote", () => {
+    const folder = project();
+    const [made, older, none] = ["made", "older", "none"].map((name) => join(folder, name));
+    for (const path of [made, older]) writeFileSync(path, "");
+    utimesSync(older, 1, 1);
+    list(DEAD, [listed(made), listed(older), listed(none)], '{"process":');
+    start(folder).end();
+    assert.deepEqual(left(folder), ["older"]);
+    for (const text of ["", '{"process":']) {
+      writeFileSync(join(LISTS, "1-0.list"), text);
+      start(folder).end();
+      assert.deepEqual(readdirSync(LISTS), []);
+    }
+  });
+
+  test("of a process of another namespace, which may live, keeps what is in it", () => {
+    const folder = project();
+    for (const name of [".env", "notes.md"]) writeFileSync(join(folder, name), "");
+    list(ELSEWHERE, [created(join(folder, ".env")), created(join(folder, "notes.md"))]);
+    const begun = here(folder);
+    begun.command();
+    begun.end();
+    assert.deepEqual(left(folder), [".env", "notes.md"]);
+    rmSync(join(LISTS, "1-0.list"));
+  });
+
+  test("is not changed while another process changes its own, unless that one was killed", async () => {
+    const folder = project();
+    const lock = join(LISTS, "1-0.lock");
+    for (const [process, time] of /** @type {const} */ ([
+      [DEAD, Date.now() / 1000],
+      [ELSEWHERE, 1],
+    ])) {
+      symlinkSync(JSON.stringify(process), lock);
+      lutimesSync(lock, time, time);
+      const begun = here(folder);
+      begun.command();
+      begun.end();
+      assert.deepEqual(readdirSync(LISTS), []);
+    }
+    symlinkSync(JSON.stringify(ELSEWHERE), lock);
+    const begun = here(folder);
+    assert.throws(begun.command, /another process is changing its list/);
+    const waits = begun.session.whenFree(begun.command);
+    await sleep(300);
+    rmSync(lock);
+    await waits;
+    assert.deepEqual(left(folder), [".env", "deep", "notes.md", "secrets"]);
+    begun.end();
+    assert.deepEqual(left(folder), []);
+  });
+});
+
+suite("git", LINUX, () => {
+  test("does not stage a hidden name while a command runs, and stages a writable one", async () => {
+    const folder = project();
+    const names = [...HIDDEN, "a b ", "[x]*?\\", "#no", "!no"];
+    const running = await holding(folder, names);
+    const hidden = names.filter((name) => !name.endsWith("/"));
+    assert.equal(
+      hidden.every((name) => existsSync(join(folder, name))),
+      true,
+    );
+    writeFileSync(join(folder, "notes.md"), "written\n");
+    writeFileSync(join(folder, "x"), "");
+    assert.deepEqual(staged(folder), ["add 'notes.md'", "add 'x'"]);
+    git(folder, "add", "-A");
+    await running.end();
+    assert.deepEqual(left(folder), ["notes.md", "x"]);
+  });
+
+  test("sees a name that one process hides and another one may write", async () => {
+    const folder = project();
+    const hides = await holding(folder, ["notes.md", ".env"], []);
+    assert.deepEqual(staged(folder), []);
+    const writes = await holding(folder, [], ["notes.md"]);
+    assert.deepEqual(staged(folder), ["add 'notes.md'"]);
+    await writes.end();
+    assert.deepEqual(staged(folder), []);
+    await hides.end();
+    assert.deepEqual(left(folder), []);
+  });
+
+  test("has its list of ignored files as it was afterwards", () => {
+    for (const before of [undefined, "", "a", "a\n", "# comment\n\n*.log\n\n", "\xff\n"]) {
+      const folder = project();
+      const exclude = join(folder, EXCLUDE);
+      rmSync(join(folder, ".git/info"), { recursive: true, force: true });
+      if (before !== undefined) {
+        mkdirSync(join(folder, ".git/info"));
+        writeFileSync(exclude, before, "latin1");
+        chmodSync(exclude, 0o664);
+      }
+      const begun = here(folder);
+      begun.command();
+      assert.deepEqual(staged(folder), ["add 'notes.md'"]);
+      if (before === "a\n") appendFileSync(exclude, "b\n");
+      begun.end();
+      assert.equal(
+        existsSync(exclude) ? readFileSync(exclude, "latin1") : "",
+        `${before ?? ""}${before === "a\n" ? "b\n" : ""}`,
+      );
+      if (before) assert.equal(statSync(exclude).mode & 0o777, 0o664);
+    }
+  });
+
+  test("of a linked work tree and of a submodule", () => {
+    const folder = project();
+    git(folder, "worktree", "add", "-q", join(folder, "../tree"));
+    git(folder, "submodule", "add", "-q", project(), "inner");
+    for (const [at, exclude] of [
+      [join(folder, "../tree"), EXCLUDE],
+      [join(folder, "inner"), ".git/modules/inner/info/exclude"],
+    ]) {
+      const begun = here(realpathSync(at), [".env"], []);
+      begun.command();
+      assert.deepEqual(staged(at), []);
+      assert.match(readFileSync(join(folder, exclude), "utf8"), /^\/\.env$/m);
+      begun.end();
+      assert.doesNotMatch(readFileSync(join(folder, exclude), "utf8"), /env/);
+    }
+    git(folder, "worktree", "remove", "--force", join(folder, "../tree"));
+  });
+
+  test("is left alone where its folder does not name the work tree, its list is a link, or cannot be written", () => {
+    const [folder, other] = [project(), project()];
+    const before = readFileSync(join(other, EXCLUDE), "utf8");
+    const run = (/** @type {string} */ at) => {
+      const begun = here(at);
+      begun.command();
+      assert.deepEqual(left(at), [".env", "deep", "notes.md", "secrets"]);
+      begun.end();
+    };
+    rmSync(join(folder, EXCLUDE));
+    symlinkSync(join(other, EXCLUDE), join(folder, EXCLUDE));
+    run(folder);
+    rmSync(join(folder, ".git"), { recursive: true });
+    writeFileSync(join(folder, ".git"), `gitdir: ${other}/.git\n`);
+    run(folder);
+    assert.equal(readFileSync(join(other, EXCLUDE), "utf8"), before);
+    rmSync(join(other, EXCLUDE));
+    mkdirSync(join(other, EXCLUDE));
+    run(other);
+  });
+});
