@@ -1,18 +1,59 @@
 //! Variables in texts.
 
 use super::description::{Description, available, error, failure, warning};
-use crate::definition::model::nearest;
+use crate::definition::model::{ValueName, nearest};
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum VariableProblem {
     TooMany,
-    UnknownVariable { name: String, field: Option<&'static str>, known: &'static [&'static str] },
-    OtherForm { written: String, known: &'static [&'static str] },
-    NotReplaced { field: String, name: String, named: bool },
-    LeftOut { name: String },
-    LaterOutput { name: String },
-    UnknownSummary { id: String, suggestion: Option<String> },
-    UnknownValue { name: String, suggestion: Option<String> },
+    UnknownVariable {
+        name: String,
+        field: Option<&'static str>,
+        known: &'static [&'static str],
+    },
+    OtherForm {
+        written: String,
+        known: &'static [&'static str],
+    },
+    /// A text in braces that may mean a value.
+    Guessed {
+        written: String,
+        suggestion: Option<String>,
+    },
+    NoItem {
+        name: String,
+    },
+    OnlyText {
+        written: String,
+    },
+    NameAsCommand {
+        field: String,
+        written: String,
+        name: ValueName,
+    },
+    OtherFormInCommand {
+        field: String,
+        form: &'static str,
+    },
+    NotReplaced {
+        field: String,
+        name: String,
+        named: bool,
+    },
+    LeftOut {
+        name: String,
+    },
+    LaterOutput {
+        name: String,
+    },
+    UnknownSummary {
+        id: String,
+        suggestion: Option<String>,
+    },
+    UnknownValue {
+        name: String,
+        suggestion: Option<String>,
+    },
 }
 
 impl VariableProblem {
@@ -22,13 +63,8 @@ impl VariableProblem {
                 .help("the others are reported when some are fixed"),
             Self::UnknownVariable { name, field, known } => {
                 let of_field = field.map_or(String::new(), |field| format!(" in `{field}`"));
-                let several = ["input", "output"].into_iter().find_map(|of| Some((of, name.strip_prefix(of)?.strip_prefix("s.")?)));
-                if let Some((of, id)) = several {
-                    return warning(format!("unknown variable `{{{name}}}`{of_field}; it is not replaced"))
-                        .suggest(Some(format!("{{{of}.{id}}}")))
-                        .marking(&format!("{{{name}}}"));
-                }
-                let help = match meant_variable(name, known) {
+                let meant = meant_variable(name, known).map(Into::into).or_else(|| ValueName::parse(name).err()?);
+                let help = match meant {
                     Some(known) => format!("did you mean `{{{known}}}`?"),
                     None => available(known, "variables", "docs/reference/variables.md"),
                 };
@@ -38,20 +74,55 @@ impl VariableProblem {
             }
             Self::OtherForm { written, known } => {
                 let name = written.trim_matches(['$', '{', '}', ' ']);
-                let is_of_task = ["ARGUMENTS", "args", "arguments"].contains(&name);
+                let is_of_task = ["ARGUMENTS", "args", "arguments"].contains(&name) || name.parse::<u8>().is_ok();
                 let name = if is_of_task { "task" } else { name };
                 let meant = if name.contains('.') { None } else { meant_variable(name, known) };
                 warning(format!("`{written}` is not the form of a variable"))
                     .help(format!("write `{{{}}}`: one `{{`, one `}}`, and no `$`", meant.unwrap_or(name)))
                     .marking(written)
             }
+            Self::Guessed { written, suggestion } => {
+                let help = match suggestion {
+                    Some(name) => format!("write `{{{name}}}`"),
+                    None => "a variable is `{input.NAME}`, `{output.ID.NAME}`, `{outcome.ID}`, `{summary.ID}`, `{log.ID}` or `{item.FIELD}`".into(),
+                };
+                warning(format!("`{written}` is not the form of a variable")).help(help).marking(written)
+            }
+            Self::NoItem { name } => warning(format!("`{{{name}}}` is `(none)` here: no group with `each` is around it"))
+                .help("list the phase in a group with `each`, or remove the variable")
+                .marking(&format!("{{{name}}}")),
+            Self::OnlyText { written } => {
+                let help = match written.strip_prefix('@') {
+                    Some(path) => format!("write `Read {path}.`, and the agent reads it"),
+                    None => format!(
+                        "put `- run: {}` with `id: ID` before the phase, and `{{log.ID}}` here",
+                        written.trim_start_matches('!').trim_matches('`')
+                    ),
+                };
+                warning(format!("`{written}` is text for the agent: no command is run and no file is read"))
+                    .help(help)
+                    .marking(written)
+            }
+            Self::NameAsCommand { field, written, name } => {
+                let wrong = error(format!("`{field}`: `{written}` is the name of a value, and no command")).marking(written);
+                match name {
+                    ValueName::Input(_) | ValueName::Output { .. } => wrong.suggest(Some(name.to_string())),
+                    _ => wrong.help(format!("write `env: {{ VALUE: {name} }}` beside `run`, and `\"$VALUE\"` in its line")),
+                }
+            }
+            Self::OtherFormInCommand { field, form } => {
+                error(format!("`{field}`: `{form}` is not replaced here"))
+                    .help("name a value in `env` beside `run`, as in `env: { SCOPE: input.scope }`, and write `\"$SCOPE\"` in the line")
+                    .marking(form)
+            }
             Self::NotReplaced { field, name, named } => {
                 let message = format!("`{field}`: `{{{name}}}` is not replaced here");
                 let kind = if *named { error(message) } else { warning(message) };
-                if *named && field == "gate.run" {
+                let value = ValueName::meant(name).map_or(name.clone(), |value| value.to_string());
+                if *named && field.ends_with("run") {
                     return kind
                         .help(format!(
-                            "write `env: {{ NAME: {name} }}` beside `run`, and `\"$NAME\"` in its place"
+                            "write `env: {{ NAME: {value} }}` beside `run`, and `\"$NAME\"` in its place"
                         ))
                         .marking(&format!("{{{name}}}"));
                 }

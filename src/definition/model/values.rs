@@ -96,6 +96,19 @@ impl ValueName {
         text.split_once('.').is_some_and(|(word, _)| FIRST_WORDS.contains(&word))
     }
 
+    /// Returns the first word of names that a word means, also in the plural.
+    pub(crate) fn first_word(word: &str) -> Option<&'static str> {
+        let word = word.to_ascii_lowercase();
+        let is_plural = |one: &str| word.strip_prefix(one) == Some("s") || word == "summaries" && one == "summary";
+        FIRST_WORDS.into_iter().find(|one| word == **one || is_plural(one))
+    }
+
+    /// Reads a name whose first word may be in the plural.
+    pub(crate) fn meant(text: &str) -> Option<Self> {
+        let several = text.split_once('.').and_then(|(word, of)| Some(format!("{}.{of}", Self::first_word(word)?)));
+        Self::parse(several.as_deref().unwrap_or(text)).ok()
+    }
+
     /// Returns the party that gives the value, in words.
     pub fn giver(&self) -> &'static str {
         match self {

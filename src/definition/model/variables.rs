@@ -148,3 +148,9 @@ pub const NAMED: [(&str, &str); 6] = [
     ("item.FIELD", "the field of that item, which is a record, or `(none)`"),
     ("log.ID", "the end of what the step with this id printed, at most 20,000 characters, or `(none)`"),
 ];
+
+/// Returns the words of a name in braces, with what stands between them in the forms of other programs left out.
+pub(crate) fn words_of(name: &str) -> Vec<&str> {
+    let words = name.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-')));
+    words.filter(|word| !word.is_empty()).collect()
+}

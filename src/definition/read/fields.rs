@@ -12,7 +12,7 @@ use crate::definition::diagnostic::{
     YamlProblem,
 };
 use crate::definition::model::{
-    BoundValue, ENTRY_FIELDS, Field, Kind, Needed, is_blank, is_metadata, nearest, with_names,
+    BoundValue, ENTRY_FIELDS, Field, Kind, Needed, ValueName, is_blank, is_metadata, nearest, with_names,
 };
 
 /// Maximum number of diagnostics of a file with a place: the line of each is counted from the beginning of the text.
@@ -208,6 +208,25 @@ impl<'a> Fields<'a> {
     /// `{input.NAME}`, is an error; a plain name like `{description}` may be meant for a program, and is a warning.
     pub fn check_literal(&mut self, path: &[PathPart], field: &str, text: &str) {
         self.report_variables(path, field, text, false);
+    }
+
+    /// Like [`Self::check_literal`] for the line of a command, which must not be the name of a value either.
+    pub fn check_line(&mut self, path: &[PathPart], field: &str, line: &str) {
+        self.check_literal(path, field, line);
+        let (field, line) = (field.to_owned(), line.trim());
+        match ValueName::meant(line) {
+            // `task` is a program, and a value of the type `command` is a line.
+            None | Some(ValueName::Task) => {}
+            Some(ValueName::Input(_) | ValueName::Output { .. }) if ValueName::is_begun_by(line) => {}
+            Some(name) => {
+                let (field, written) = (field.clone(), line.to_owned());
+                self.report(path, VariableProblem::NameAsCommand { field, written, name });
+            }
+        }
+        let form = "${{";
+        if line.contains(form) && templates::in_literal(line).is_empty() {
+            self.report(path, VariableProblem::OtherFormInCommand { field, form });
+        }
     }
 
     /// Reports all variables in a text for the agent or the user, each as an error.

@@ -118,7 +118,7 @@ fn read_check(fields: &mut Fields, index: usize, item: &Yaml, entries: &[(String
     let timeout = timeout(fields, &here, "gate.timeout", item);
     let env = env(fields, &here, "gate.env", item);
     if let Some(Some(line)) = &run {
-        fields.check_literal(&at("run"), "gate.run", line);
+        fields.check_line(&at("run"), "gate.run", line);
     }
     if let Some(Some(path)) = &file {
         fields.check_path(&at("file"), "gate.file", path);

@@ -24,7 +24,7 @@ pub(crate) fn read_run(fields: &mut Fields, at: Vec<usize>) -> OwnWork {
     let item = fields.tree.root.clone();
     let line = text(fields, "run").unwrap_or_default();
     let (id, label) = (text(fields, "id"), text(fields, "label"));
-    fields.check_literal(&[PathPart::Key("run")], "run", &line);
+    fields.check_line(&[PathPart::Key("run")], "run", &line);
     let timeout = gate::timeout(fields, &[], "timeout", &item).unwrap_or(gate::DEFAULT_TIMEOUT_MS.into());
     let env = gate::env(fields, &[], "env", &item).unwrap_or_default();
     let outputs = outputs::read(fields, &VALUE_TYPES_OF_RUN);

@@ -1,7 +1,7 @@
 //! The variables in templates.
 
 use crate::definition::diagnostic::{Place, VariableProblem};
-use crate::definition::model::variables::{MEANINGS, PREVIOUS_SUMMARY};
+use crate::definition::model::variables::{MEANINGS, PREVIOUS_SUMMARY, words_of};
 use crate::definition::model::{ValueName, nearest};
 use crate::sorted::Set;
 
@@ -10,32 +10,48 @@ use crate::sorted::Set;
 pub(crate) struct Unknown<'a> {
     /// The name; of another form all of it, such as `${name}`.
     pub name: &'a str,
+    form: Form,
     pub line: &'a str,
     /// The place in the template at which it begins.
     pub place: Place,
 }
 
-impl Unknown<'_> {
-    fn is_of_another_form(&self) -> bool {
-        self.name.starts_with(['$', '{'])
-    }
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Form {
+    /// A name in braces.
+    Name,
+    /// A known name in the form of another program.
+    Other,
+    /// It may mean a value, by words of this program or of the workflow.
+    Guess,
+    /// A known name that has a value for each item of a group only.
+    Item,
+    /// A command or a file of another program, which is text here.
+    Text,
+}
 
+impl Unknown<'_> {
     /// Returns it as it is written in the template.
     pub fn written(&self) -> String {
-        if self.is_of_another_form() { self.name.to_owned() } else { format!("{{{}}}", self.name) }
+        match self.form {
+            Form::Name | Form::Item => format!("{{{}}}", self.name),
+            Form::Other | Form::Guess | Form::Text => self.name.to_owned(),
+        }
     }
 
-    /// Returns the problem of a name. A `summary.ID` or `input.NAME`, `output.ID.NAME` or `outcome.ID` is checked
-    /// against the library later.
+    /// Returns the problem of a name. What a name of several words means is looked up in the library later.
     pub fn problem(&self, field: Option<&'static str>, known: &'static [&'static str]) -> VariableProblem {
-        let name = self.name;
-        if self.is_of_another_form() {
-            return VariableProblem::OtherForm { written: name.to_owned(), known };
+        let name = self.name.to_owned();
+        match self.form {
+            Form::Other => return VariableProblem::OtherForm { written: name, known },
+            Form::Guess => return VariableProblem::Guessed { written: name, suggestion: None },
+            Form::Item => return VariableProblem::NoItem { name },
+            Form::Text => return VariableProblem::OnlyText { written: name },
+            Form::Name => {}
         }
-        if let Some(id) = summary_of(name, known) {
+        if let Some(id) = summary_of(&name, known) {
             return VariableProblem::UnknownSummary { id: id.to_owned(), suggestion: None };
         }
-        let name = name.to_owned();
         match ValueName::parse(&name) {
             Ok(ValueName::Summary(_)) | Err(_) => VariableProblem::UnknownVariable { name, field, known },
             Ok(_) if ValueName::is_begun_by(&name) => VariableProblem::UnknownValue { name, suggestion: None },
@@ -46,74 +62,134 @@ impl Unknown<'_> {
 
 /// Returns the names in braces that are none of the `known` variables, each once; a `summary.ID` may be among them.
 /// Names that look like code of another language (`${name}`, `{{name}}`) are left out, unless a variable was meant.
-/// Variables in these forms, and `$ARGUMENTS`, are among them too.
+/// Variables in these forms, `$ARGUMENTS`, and lines for other programs are among them too.
 pub(crate) fn unknown<'a>(template: &'a str, known: &[&str]) -> Vec<Unknown<'a>> {
     let mut found: Vec<Unknown> = Vec::new();
     let mut seen = Set::new();
+    let (mut guesses, mut is_fenced) = (0, false);
     for (index, line) in template.lines().enumerate() {
-        let mut rest = line;
-        // The characters of the line before `rest`.
-        let mut column = 0;
-        let is_word = |(at, _): &(usize, &str)| {
-            let behind = line.get(at + ARGUMENTS.len()..).and_then(|behind| behind.chars().next());
-            !behind.is_some_and(|c| c.is_alphanumeric() || c == '_')
-        };
-        if let Some((at, _)) = line.match_indices(ARGUMENTS).find(is_word).filter(|_| seen.insert(ARGUMENTS)) {
-            let column = line.get(..at).unwrap_or_default().chars().count() + 1;
-            found.push(Unknown { name: ARGUMENTS, line, place: Place { line: index + 1, column } });
+        is_fenced ^= line.trim_start().starts_with("```");
+        for (at, name, form) in for_other_programs(line, is_fenced) {
+            if found.len() < MAX_UNKNOWN && seen.insert(name) {
+                let column = line.get(..at).unwrap_or_default().chars().count() + 1;
+                found.push(Unknown { name, form, line, place: Place { line: index + 1, column } });
+            }
         }
-        while let Some((passed, behind)) = rest.split_once('{') {
-            let before = line.get(..line.len() - behind.len() - 1).unwrap_or_default();
-            column += passed.chars().count() + 1;
-            rest = behind;
-            let brace = behind.char_indices().take(MAX_NAME).find(|(_, c)| matches!(c, '{' | '}'));
-            let closed = brace.filter(|(_, c)| *c == '}').and_then(|(at, _)| behind.split_at_checked(at));
-            if let Some(length) = closed.and_then(|(name, after)| other_form(before, name, after, known)) {
-                let name = line.get(before.len() - 1..).and_then(|rest| rest.get(..length)).unwrap_or_default();
-                if seen.insert(name) {
-                    found.push(Unknown { name, line, place: Place { line: index + 1, column: column - 1 } });
-                }
+        // The characters of the line before `counted`.
+        let (mut column, mut counted) = (1, 0);
+        for (at, _) in line.match_indices('{') {
+            let Some((start, name, form)) = in_braces(line, at, known) else { continue };
+            guesses += usize::from(form == Form::Guess);
+            if form == Form::Guess && guesses > MAX_GUESSES || !seen.insert(name) {
                 continue;
             }
-            // A known name between blanks is a variable that is not replaced.
-            let spaced = closed.filter(|(name, _)| name.trim() != *name && known.contains(&name.trim()));
-            let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-' | '/' | '@');
-            let end = behind.find(|c: char| !is_name(c));
-            let plain = end.and_then(|end| behind.split_at_checked(end));
-            let Some((name, after)) = spaced.or(plain) else { continue };
-            let code =
-                before.ends_with(['$', '{']) || after.starts_with("}}") || name.contains(['.', '-', ' ', '/', '@']);
-            if name.is_empty() || !after.starts_with('}') || known.contains(&name) || seen.contains(name) {
-                continue;
-            }
-            let beginning = name.trim().split('.').next().unwrap_or(name);
-            let meant = known.iter().copied().chain(["summary", "input", "output", "outcome"]);
-            if !code || name.starts_with("log.") || name.starts_with("item.") || nearest(beginning, meant).is_some() {
-                seen.insert(name);
-                found.push(Unknown { name, line, place: Place { line: index + 1, column } });
-                if found.len() > MAX_UNKNOWN {
-                    return found;
-                }
+            column += line.get(counted..start).unwrap_or_default().chars().count();
+            counted = start.max(counted);
+            found.push(Unknown { name, form, line, place: Place { line: index + 1, column } });
+            if found.len() > MAX_UNKNOWN {
+                return found;
             }
         }
     }
     found
 }
 
+/// Returns the variable that another meaning than a known name has in the braces at a byte of a line: the byte at which
+/// it begins, its name as in [`Unknown`] and its form.
+fn in_braces<'a>(line: &'a str, at: usize, known: &[&str]) -> Option<(usize, &'a str, Form)> {
+    let (before, behind) = (line.get(..at)?, line.get(at + 1..)?);
+    let brace = behind.char_indices().take(MAX_NAME).find(|(_, c)| matches!(c, '{' | '}'));
+    let (name, after) = brace.filter(|(_, c)| *c == '}').and_then(|(end, _)| behind.split_at_checked(end))?;
+    if name.trim().is_empty() {
+        return None;
+    }
+    // Both pairs of braces, and a `$` before them.
+    let is_double = before.ends_with('{') && after.starts_with("}}");
+    let outer = if is_double { before.strip_suffix('{')? } else { before };
+    let has_dollar = outer.ends_with('$');
+    let start = outer.len() - usize::from(has_dollar);
+    let whole = line.get(start..at + 1 + name.len() + 1 + usize::from(is_double))?;
+    let plain = name.trim();
+    let is_known = known.contains(&plain) || ValueName::is_begun_by(plain);
+    if is_known || is_double && NAMES_OF_TASK.contains(&plain) {
+        if is_double || has_dollar && plain == name {
+            return Some((start, whole, Form::Other));
+        }
+        if known.contains(&name) {
+            return ITEMS.contains(&name).then_some((at, name, Form::Item));
+        }
+    }
+    let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-' | '/' | '@'));
+    let is_code = is_double || has_dollar || before.ends_with('{') || after.starts_with("}}");
+    let beginning = plain.split('.').next().unwrap_or(plain);
+    if is_name && ValueName::first_word(beginning).is_none_or(|word| word == beginning) {
+        let meant = known.iter().copied().chain(["summary", "input", "output", "outcome"]);
+        let may_be_code = is_code || name.contains(['.', '-', '/', '@']);
+        if !may_be_code || ["log", "item"].contains(&beginning) || nearest(beginning, meant).is_some() {
+            return Some((at, name, Form::Name));
+        }
+    } else if !is_code && is_known {
+        // A known name between blanks is a variable that is not replaced.
+        return Some((at, name, Form::Name));
+    }
+    let words = words_of(name);
+    let is_path = words.len() > 1 && plain.chars().all(|c| c.is_alphanumeric() || "_.-/[]'\"".contains(c));
+    let is_guess = is_path && plain.contains(['.', '[']) || is_double && !name.contains(['(', ';', ':', ',']);
+    (is_guess && words.len() <= MAX_WORDS).then_some((start, whole, Form::Guess))
+}
+
+/// Returns what other programs replace in a line, each with its byte, its text and its form: `$ARGUMENTS`; beside it, or
+/// alone in the line, `$1`, a command or a file.
+fn for_other_programs(line: &str, is_fenced: bool) -> Vec<(usize, &str, Form)> {
+    let mut found = Vec::new();
+    let is_word = |(at, _): &(usize, &str)| {
+        let behind = line.get(at + ARGUMENTS.len()..).and_then(|behind| behind.chars().next());
+        !behind.is_some_and(|c| c.is_alphanumeric() || c == '_')
+    };
+    let arguments = line.match_indices(ARGUMENTS).find(is_word);
+    found.extend(arguments.map(|(at, name)| (at, name, Form::Other)));
+    let item = line.trim().trim_start_matches(['-', '*', ' ']);
+    if is_fenced || item.is_empty() {
+        return found;
+    }
+    let alone = || Some(line.split_at_checked(line.find(item)?)?.0.len());
+    if let Some(form) = form_for_others(item) {
+        found.extend(alone().map(|at| (at, item, form)));
+    } else if arguments.is_some() {
+        let words = item.split_whitespace().map(|word| word.trim_end_matches([',', ';', '.', ':']));
+        let of_others = words.filter_map(|word| Some((line.find(word)?, word, form_for_others(word)?)));
+        found.extend(of_others);
+    }
+    found
+}
+
+/// Returns the form of a text that is only `$1`, a command or a file in the form of other programs.
+fn form_for_others(text: &str) -> Option<Form> {
+    let is_path = |path: &str| {
+        let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
+        (1..=5).contains(&ending.len())
+            && path.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '~'))
+    };
+    if let Some(number) = text.strip_prefix('$') {
+        return matches!(number.as_bytes(), [b'1'..=b'9']).then_some(Form::Other);
+    }
+    let command = text.strip_prefix("!`").and_then(|command| command.strip_suffix('`'));
+    let is_command = command.is_some_and(|command| !command.is_empty() && !command.contains('`'));
+    (is_command || text.strip_prefix('@').is_some_and(is_path)).then_some(Form::Text)
+}
+
 /// The variables for the task in other programs.
 const ARGUMENTS: &str = "$ARGUMENTS";
 const NAMES_OF_TASK: [&str; 3] = ["args", "arguments", "task"];
 
-/// Returns the length of a variable that is written as `${name}` or `{{name}}`, with the texts before and behind the
-/// name and its inner braces. `after` begins with the closing brace.
-fn other_form(before: &str, name: &str, after: &str, known: &[&str]) -> Option<usize> {
-    let is_double = before.ends_with('{') && after.starts_with("}}");
-    let is_known = |name: &str| {
-        known.contains(&name) || ValueName::is_begun_by(name) || is_double && NAMES_OF_TASK.contains(&name)
-    };
-    let is_other = is_double || before.ends_with('$') && name.trim() == name;
-    (is_other && is_known(name.trim())).then(|| name.len() + 3 + usize::from(is_double))
-}
+/// The variables that only the entries of a group with `each` have.
+const ITEMS: [&str; 3] = [ValueName::ITEM, ValueName::ITEM_NUMBER, ValueName::ITEM_COUNT];
+
+/// Maximum number of names of a text that are looked up in the workflow.
+const MAX_GUESSES: usize = 100;
+
+/// Maximum number of words of such a name.
+const MAX_WORDS: usize = 8;
 
 /// Maximum number of unknown variables of a text that are reported.
 pub(crate) const MAX_UNKNOWN: usize = 1000;
@@ -131,16 +207,18 @@ pub(crate) fn in_literal(text: &str) -> Vec<(&str, bool)> {
     for (at, _) in text.match_indices('{') {
         let (Some(before), Some(behind)) = (text.get(..at), text.get(at + 1..)) else { continue };
         let end = behind.find(['{', '}']);
-        let Some((name, Some(after))) =
+        let Some((spaced, Some(after))) =
             end.and_then(|end| behind.split_at_checked(end)).map(|(name, rest)| (name, rest.strip_prefix('}')))
         else {
             continue;
         };
-        let is_plain = MEANINGS.iter().any(|(known, _)| *known == name);
+        let is_plain = MEANINGS.iter().any(|(known, _)| *known == spaced);
         let of = |id: &str| {
             !id.is_empty() && id.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | '@' | '.'))
         };
-        let named = ValueName::is_begun_by(name) && name.split_once('.').is_some_and(|(_, id)| of(id));
+        let name = spaced.trim();
+        let is_value = |(word, id): (&str, &str)| ValueName::first_word(word).is_some() && of(id);
+        let named = name.split_once('.').is_some_and(is_value);
         let is_code = before.ends_with(['$', '{']) || after.starts_with('}') || is_for_jq;
         let named = named || [ValueName::RUN_DIR, ValueName::WORKFLOW_DIR].contains(&name) && !is_code;
         if (named || is_plain && !is_code) && seen.insert(name) {
@@ -179,15 +257,46 @@ mod tests {
     }
 
     #[test]
+    fn texts_that_may_mean_a_value_are_found() {
+        let template = "{a.b} ${{ a.b }} {{ a | b }} {{a}} {a['b'].c} {{#if a}} ${a.b} {a.b}";
+        let found: Vec<(&str, usize)> =
+            unknown(template, &[]).iter().map(|unknown| (unknown.name, unknown.place.column)).collect();
+        let expected = [("{a.b}", 1), ("${{ a.b }}", 7), ("{{ a | b }}", 18), ("{{a}}", 30), ("{a['b'].c}", 36)];
+        assert_eq!(found, [&expected[..], &[("{{#if a}}", 47), ("${a.b}", 57)]].concat());
+        for code in ["${a}", "{a: 1}", "{{ f(a) }}", "{{ a: 1 }}", "{}", "{{ }}", "{a b}", "{(a.b)}"] {
+            assert_eq!(unknown(code, &[]), [], "{code}");
+        }
+        let many: String = (0..200).map(|index| format!("{{a.b{index}}}\n")).collect();
+        assert_eq!(unknown(&many, &[]).len(), MAX_GUESSES);
+    }
+
+    #[test]
+    fn lines_for_other_programs_are_found() {
+        let written = |text| unknown(text, &[]).iter().map(Unknown::written).collect::<Vec<_>>();
+        for (text, expected) in [
+            ("- !`git diff`", &["!`git diff`"][..]),
+            ("  $1", &["$1"]),
+            ("@src/a.ts", &["@src/a.ts"]),
+            ("See @a.md, $ARGUMENTS", &["$ARGUMENTS", "@a.md"]),
+            ("pay $1, ask @anna, run !`ls`, see @a.md", &[]),
+            ("```sh\n$1\n```\n$2", &["$2"]),
+            ("@anna\n@acme/kit\n!`a` and `b`\n$10\n!``", &[]),
+        ] {
+            assert_eq!(written(text), expected, "{text}");
+        }
+    }
+
+    #[test]
     fn unknown_names_are_found_once_with_their_places() {
         let template = "{description} {desc}\n é{foo}{foo} ${HOME} {{x}} ${descripton} {a b} {}\n{";
         let found: Vec<(&str, usize, usize)> = unknown(template, &["description"])
             .iter()
+            .filter(|unknown| unknown.form != Form::Guess)
             .map(|unknown| (unknown.name, unknown.place.line, unknown.place.column))
             .collect();
         assert_eq!(found, [("desc", 1, 15), ("foo", 2, 3), ("descripton", 2, 29)]);
         let names = |template, known: &[&str]| {
-            let found = unknown(template, known).into_iter();
+            let found = unknown(template, known).into_iter().filter(|unknown| unknown.form != Form::Guess);
             found.map(|unknown| unknown.name.to_owned()).collect::<Vec<_>>()
         };
         let template = "{{description}} ${description} {{ description }} {{args}} ${args} $ARGUMENTS {{x}} ${input.a}";
