@@ -73,6 +73,7 @@ const OPTIONS = {
   ),
   continue: flag("goes on with the newest run of this project that has not ended, or with that of --session"),
   session: text("FILE", "the session; default: a new one where pi has its own"),
+  "take-over": flag("takes the session over from a process of another host or container that works no more"),
   approve: flag("pi trusts the project, also its workflows, for this run"),
   "allow-commands": flag("the commands of a project's or a package's workflow run without a question"),
   "allow-value": texts("COMMAND", "this value of a run may become a command, also with --continue"),
@@ -150,7 +151,7 @@ const COMMANDS = {
     does: 'runs a workflow in a pi without its terminal interface, to its end. The last word is the task, whole: "run flow scope=src" has the task "scope=src"; a workflow with a defaultTask needs none. Before a text of others write --, or it may be an option. With --continue it goes on with a run that has not ended, by a message to its agent if there is one',
     takes: "[NAME] [INPUT=VALUE...] [TASK]",
     options:
-      "task-file input model budget wait continue session accept-rules more approve allow-commands allow-value result summary events events-full detach quiet pi",
+      "task-file input model budget wait continue session take-over accept-rules more approve allow-commands allow-value result summary events events-full detach quiet pi",
     run: async (words, options) => ({ output: "", status: await runWorkflow(words, options) }),
   },
   new: {

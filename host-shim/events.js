@@ -170,6 +170,8 @@ export function handlerResult(outcome, event) {
       return refusal(plainText(outcome.val));
     case "stop":
       return { ...refusal(plainText(outcome.val)), terminate: true };
+    case "drop":
+      return { action: "handled" };
     case "inject":
       return { message: plainMessage(outcome.val) };
     case "continue":

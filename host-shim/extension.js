@@ -5,6 +5,7 @@ import { messageOf, unlessFails } from "#sandbox";
 import { actions } from "./actions.js";
 import { ArgumentText } from "./argument-text.js";
 import { Calls, after } from "./calls.js";
+import { claimStep, sessionRead } from "./claims.js";
 import { Children } from "./children/children.js";
 import { EVALUATION, Origin } from "./children/origin.js";
 import { Commands, goOnBehind } from "./commands.js";
@@ -342,7 +343,10 @@ export class Extension {
     if (this.#manifest.confine) this.#lastHandler.begin(context);
     this.#shell = unlessFails(() => shellSettings(this.#parts.host.codingAgent, context)) ?? { user: {} };
     if (this.#manifest.children) this.#origin = Origin.of(this.#parts.host, context);
-    if (!this.#childOf) this.#notifications?.begin(context);
+    if (!this.#childOf) {
+      unlessFails(() => sessionRead(context.sessionManager));
+      this.#notifications?.begin(context);
+    }
     this.#guest.startAgain(false);
     const deliver = () => this.#ui.beginning(() => this.#deliver("session_start", event, context));
     if (event.reason !== "startup" || this.#guest.begun || !isNew(context.sessionManager)) return deliver();
@@ -360,7 +364,10 @@ export class Extension {
     this.#endSession();
     if (!this.#childOf) this.#notifications?.end();
     const told = dropped ? undefined : this.#deliver("session_shutdown", event, context);
-    return after(told, () => (this.#children.areEnding ? this.#children.ended() : undefined));
+    return after(told, () => {
+      if (!this.#childOf) unlessFails(() => claimStep(context.sessionManager, "release"));
+      return this.#children.areEnding ? this.#children.ended() : undefined;
+    });
   }
 
   #endSession() {
@@ -410,7 +417,7 @@ export class Extension {
         this.#manifest.projectState,
         this.#failures,
       ),
-      "pi:extension/session": sessionImports(calls, this.#manifest),
+      "pi:extension/session": sessionImports(calls, this.#manifest, this.#childOf !== undefined),
       "pi:extension/ui": this.#ui.imports(),
       "pi:extension/files": fileImports(this.#manifest.files, bases, () => [...installed(), ...own]),
       "pi:extension/store": storeImports(this.#manifest.store, bases.agentDir, (message) =>

@@ -5,6 +5,7 @@ import { basename, dirname } from "node:path";
 import { untrusted } from "#sandbox";
 
 import { NOT_GRANTED } from "./calls.js";
+import { claimStep } from "./claims.js";
 import { textOf } from "./drawing.js";
 import { json } from "./json.js";
 import { fromLeaf } from "./branch-entries.js";
@@ -25,9 +26,10 @@ const NEW = 16;
 /**
  * @param {import("./calls.js").Calls} calls
  * @param {import("./manifest.js").Manifest} manifest
+ * @param {boolean} isChild
  * @returns {import("./interface.js").Imports["pi:extension/session"]}
  */
-export function sessionImports(calls, manifest) {
+export function sessionImports(calls, manifest, isChild) {
   /** @type {import("./interface.js").Imports["pi:extension/session"]} */
   const functions = {
     entries: (customType, skip, limit, until) =>
@@ -40,6 +42,8 @@ export function sessionImports(calls, manifest) {
     },
     usageSince: (customType) => usageSince(calls.context.sessionManager, customType),
     writeFile: () => writeFile(calls.context.sessionManager),
+    // The claim of the parent is the child's.
+    claim: (step) => (isChild ? undefined : claimStep(calls.context.sessionManager, step)),
   };
   return calls.guarded(functions);
 }

@@ -1,9 +1,20 @@
 // The `pi:extension/store` interface: a small key-value store, a JSON object of strings in a file below pi's agent
 // directory.
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 
-import { untrusted } from "#sandbox";
+import { processes, unlessFails, untrusted } from "#sandbox";
 
 const MAX_KEY = 256;
 const MAX_VALUE = 64 * 1024;
@@ -127,18 +138,19 @@ function write(file, values) {
 }
 
 /**
- * Runs a function while no other process uses the store.
+ * Runs a function while no other process runs one with this file.
  * @template T
  * @param {string} file
  * @param {() => T} work
  * @returns {T}
  */
-function locked(file, work) {
+export function locked(file, work) {
   const lock = `${file}.lock`;
   const deadline = performance.now() + LOCK_PATIENCE;
   while (!takeLock(lock)) {
     const since = statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
-    if (Math.abs(Date.now() - since) > LOCK_STALE) rmSync(lock, { force: true });
+    const holder = textOf(lock);
+    if (Math.abs(Date.now() - since) > LOCK_STALE || isOfDead(holder)) unlessFails(() => removeLock(lock, holder));
     else if (performance.now() > deadline) throw new Error(`${lock} is held by another process.`);
     else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
   }
@@ -155,11 +167,32 @@ function locked(file, work) {
  */
 function takeLock(lock) {
   try {
-    closeSync(openSync(lock, "wx", 0o600));
+    const descriptor = openSync(lock, "wx", 0o600);
+    // Without its name the process is waited for longer.
+    unlessFails(() => writeFileSync(descriptor, JSON.stringify(processes.self())));
+    closeSync(descriptor);
     return true;
   } catch (/** @type {any} */ error) {
     if (error.code === "EEXIST") return false;
     throw error;
+  }
+}
+
+/** @param {string} lock */
+const textOf = (lock) => unlessFails(() => String(untrusted.readUserFile(lock, MAX_VALUE)));
+
+/** @param {string | undefined} holder the text of a lock */
+const isOfDead = (holder) => unlessFails(() => processes.state(JSON.parse(holder ?? ""))) === "dead";
+
+/** Removes a lock with this text. Of several processes that do so at a time, one removes it. @param {string} lock @param {string | undefined} holder */
+function removeLock(lock, holder) {
+  const aside = `${lock}.${randomUUID()}`;
+  renameSync(lock, aside);
+  try {
+    // Another process has removed the old lock, and taken a new one.
+    if (textOf(aside) !== holder) linkSync(aside, lock);
+  } finally {
+    rmSync(aside, { recursive: true, force: true });
   }
 }
 

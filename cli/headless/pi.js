@@ -3,6 +3,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { StringDecoder } from "node:string_decoder";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { SHARED_CLAIM, sharedClaim } from "#loader";
 import { killGroup } from "#sandbox";
 
 import { parsed } from "../runs/sessions.js";
@@ -85,7 +86,8 @@ export class Pi {
    */
   constructor([program, ...before], args, { onRecord, onError }) {
     // pi has a process group of its own: Ctrl+C reaches only this process, which then ends pi in order.
-    this.#child = spawn(program, [...before, ...args], { stdio: ["pipe", "pipe", "pipe"], detached: true });
+    const env = { ...process.env, [SHARED_CLAIM]: sharedClaim() };
+    this.#child = spawn(program, [...before, ...args], { stdio: ["pipe", "pipe", "pipe"], detached: true, env });
     const { stdin, stdout, stderr } = this.#child;
     stdin.on("error", () => {});
     this.#patience = setTimeout(() => {
@@ -157,8 +159,9 @@ export function onInterrupt(listener) {
   return () => signals.forEach((signal) => process.off(signal, listener));
 }
 
-/** Ends a pi that another process has started, in order if possible. @param {number} pid */
+/** Ends a process that another one has left, in order if possible; never the first one of the system. @param {number} pid */
 export async function endProcess(pid) {
+  if (pid <= 1) return;
   const ended = (/** @type {NodeJS.Signals | 0} */ name) => {
     try {
       return !process.kill(pid, name);

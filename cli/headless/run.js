@@ -10,7 +10,7 @@ import { plainText, untrusted } from "#sandbox";
 import { loadedByPi, packageFolder } from "../packages.js";
 import { agentDir, placesOf } from "../places.js";
 import { findRuns, isOpen } from "../runs/find.js";
-import { forgetProcess, noteProcess, processOf, takeForProcess } from "../runs/process.js";
+import { forgetProcess, noteProcess, otherProcess, takeForProcess } from "../runs/process.js";
 import { REPORT_FORMATS, reportOf, runOf } from "../runs/report.js";
 import { newSessionFile } from "../runs/sessions.js";
 import { Failure, inWords, inputsIn, pairs, quoted, shortened } from "../words.js";
@@ -80,8 +80,7 @@ export async function runWorkflow(words, options) {
     result: options.result === undefined ? undefined : outputTo(options.result, false),
     summary: options.summary === undefined ? undefined : outputTo(options.summary, true),
   };
-  const worker = processOf(session);
-  if (worker?.isAlive) throw new Failure(`Process ${worker.pid} works on this session.`);
+  const worker = otherProcess(session, "this session", options["take-over"]);
   const before = options.continue ? [] : runsIn(session);
   if (bounds && statSync(session, { throwIfNoEntry: false })?.size) throw new Failure("- takes a new session.");
   if (before.some(isOpen)) throw new Failure("The session has a run that has not ended: --continue goes on with it.");
@@ -92,12 +91,11 @@ export async function runWorkflow(words, options) {
   const progress = new Progress(options.quiet === true);
   const events =
     options.events === undefined ? undefined : new EventFile(options.events, (problem) => progress.always(problem));
-  mkdirSync(dirname(session), { recursive: true });
-  await takeForProcess(session, "this session");
+  // The command that worked on the session was killed.
+  if (worker?.pi !== undefined) await endProcess(worker.pi);
+  takeForProcess(session, "this session", options["take-over"]);
   let isOver = true;
   try {
-    // The command that worked on the session was killed.
-    if (worker?.pi !== undefined) await endProcess(worker.pi);
     const known = new Set(before.map(({ state }) => state.taskId));
     const headless = new Headless(
       session,

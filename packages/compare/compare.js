@@ -230,7 +230,7 @@ async function carryOutAll(
   );
   for (const path of open) tell(`${path} cannot be hidden from the agents: pi or a part of it is in there.`);
   if (!(await mayStart(left.length, estimate, options))) return NOT_STARTED;
-  await results.take();
+  await results.take(options["take-over"]);
   const work = join(realpathSync(tmpdir()), `pi-workflows-compare-${digest(resultsFolder)}`);
   removeFolder(work);
   mkdirSync(work, { mode: 0o700 });

@@ -15,6 +15,7 @@ const OPTIONS = {
   "max-cost": text("DOLLARS", "no trial is started when the trials have cost that much"),
   yes: flag("starts without a question"),
   model: text("MODEL", "the model, as pi's own option"),
+  "take-over": flag("takes the results over from a process of another host or container that works no more"),
   approve: flag("the workflows of this project may run, with their commands"),
   "allow-commands": flag("the commands of a package's workflow run without a question"),
   pi: text("PATH", "the program or the JavaScript file of pi; default: the command pi"),
@@ -29,7 +30,7 @@ const COMMANDS = {
     form: "NAME ...",
     does: "runs workflows, and the agent without one (none), on the tasks of --tasks, and tells which solves more, at which cost; goes on where it was",
     takes: "[NAME...]",
-    options: "tasks results repeat jobs shard model max-cost yes approve allow-commands pi format",
+    options: "tasks results repeat jobs shard model max-cost yes take-over approve allow-commands pi format",
     run: compare,
   },
   read: {

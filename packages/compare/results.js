@@ -80,10 +80,10 @@ export class Results {
     this.#lock = join(folder, "comparison");
   }
 
-  /** Takes the folder for this process, and ends the processes that a killed process has left. */
-  async take() {
+  /** Takes the folder for this process, and ends the processes that a killed process has left. @param {boolean} [takesOver] */
+  async take(takesOver) {
     mkdirSync(this.#folder, { recursive: true });
-    await takeForProcess(this.#lock, "these results");
+    takeForProcess(this.#lock, "these results", takesOver);
     for (const name of readdirSync(this.#folder)) {
       const session = textOf(this.#folder, `${name}/${BEGUN}`);
       if (session === undefined || textOf(this.#folder, `${name}/${FILE}`) !== undefined) continue;

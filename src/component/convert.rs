@@ -177,6 +177,7 @@ pub(super) fn tool_outcome(reply: Reply, is_last: bool) -> guest::ToolOutcome {
         | Reply::Block(_)
         | Reply::Stop(_)
         | Reply::Confine { .. }
+        | Reply::Drop
         | Reply::Inject { .. }
         | Reply::Continue(_)
         | Reply::Compact { .. }
@@ -196,6 +197,7 @@ pub(super) fn command_outcome(reply: Reply) -> guest::CommandOutcome {
         | Reply::Block(_)
         | Reply::Stop(_)
         | Reply::Confine { .. }
+        | Reply::Drop
         | Reply::Inject { .. }
         | Reply::Continue(_)
         | Reply::Compact { .. }

@@ -15,7 +15,7 @@ use crate::engine::{
 use crate::protocol::{
     CONTEXT_MESSAGE_TYPE, EVENT_KEY, FRESH_TYPE, MOVED_MESSAGE_TYPE, PROPOSE_TOOL_NAME, STATE_ENTRY_TYPE,
 };
-use crate::run::RunDir;
+use crate::run::{ClaimObstacle, RunDir};
 use crate::text::TerminalSize;
 use crate::usage::Usage;
 
@@ -138,6 +138,14 @@ fn perform_one(effect: Effect, results: &mut Results) -> Result<(), types::Error
             types::Error::Failed(words) => types::Error::Failed(format!("{NOT_WRITTEN}: {words}")),
             types::Error::Stale => types::Error::Stale,
         }),
+        Effect::ReleaseClaim { is_over } => {
+            // A claim that is not given back ends with this process.
+            let step = if is_over { session::ClaimStep::Finish } else { session::ClaimStep::Release };
+            session::claim(step).map(|_| ()).or_else(|error| match error {
+                types::Error::Failed(_) => Ok(()),
+                types::Error::Stale => Err(error),
+            })
+        }
         Effect::SendUserMessage(text) => api::send_user_message(&text, Some(api::Delivery::FollowUp)),
         Effect::BeginView(summary) => {
             let first_kept = session::leaf_id()?;
@@ -368,6 +376,18 @@ impl Host for Files {
             Err(ReadError::Stale) => Err(Stale),
             Err(ReadError::File(error)) => Ok(Err(error.to_string())),
         }
+    }
+
+    fn claim(&self, takes_over: bool) -> Result<Option<ClaimObstacle>, Stale> {
+        let step = if takes_over { session::ClaimStep::TakeOver } else { session::ClaimStep::Take };
+        Ok(match known(session::claim(step))? {
+            Ok(obstacle) => obstacle.map(|obstacle| match obstacle {
+                session::ClaimObstacle::Living(pid) => ClaimObstacle::Living(pid),
+                session::ClaimObstacle::Unknown(pid) => ClaimObstacle::Unknown(pid),
+                session::ClaimObstacle::Changed => ClaimObstacle::Changed,
+            }),
+            Err(why) => Some(ClaimObstacle::Failed(why)),
+        })
     }
 
     fn start_snapshot(&self) {

@@ -140,6 +140,7 @@ impl Guest for Component {
                 let limits = guest::Confinement { writable, hidden, keeps_agent_folder, kept, network, notice, signs };
                 guest::EventOutcome::Confine(limits)
             }
+            Reply::Drop => guest::EventOutcome::Drop,
             Reply::Inject { custom_type, content } => {
                 guest::EventOutcome::Inject(CustomMessage { custom_type: custom_type.into(), content, display: false })
             }

@@ -57,6 +57,9 @@ pub struct Files {
     pub terminal: Option<(usize, usize)>,
     /// The host can tell the state of the project's files.
     pub tells_changes: bool,
+    /// The claims of the session that were tried, with `takes_over`, and the obstacle to a claim.
+    pub claims: RefCell<Vec<bool>>,
+    pub claim_obstacle: RefCell<Option<crate::run::ClaimObstacle>>,
     /// Numbers of files and of directories that were read.
     pub reads: Cell<usize>,
     pub lists: Cell<usize>,

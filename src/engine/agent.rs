@@ -14,13 +14,23 @@ use super::continuation::tell_needs_resume;
 use super::effect::{Effect, Level, Reply};
 use super::ending::refuse_behind_end;
 use super::event::{EndedCall, Stop};
+use super::hold::held_notice;
 use super::limits::state::InForce;
 use super::state::{AgentOf, Ended, Engine, Standing};
 use super::tools::keep_step_tool;
 
 impl Engine {
-    /// A prompt was given: a countdown ends, and a message of the user ends a pause.
-    pub(super) fn input(&mut self, from_user: bool, cx: &mut Cx) -> Result<(), Stale> {
+    /// A prompt was given: a countdown ends, and a message of the user ends a pause. While another process has the session
+    /// the prompt is dropped: pi would store it, and open the session at it from then on.
+    pub(super) fn input(&mut self, from_user: bool, cx: &mut Cx) -> Result<Reply, Stale> {
+        if self.run.is_of_other_process() {
+            let text = held_notice(&self.run, &self.session, cx.ui);
+            let effect = Effect::Notify { level: Level::Warning, text };
+            if !cx.effects.contains(&effect) {
+                cx.push(effect);
+            }
+            return Ok(Reply::Drop);
+        }
         if from_user && self.run.held().is_some() {
             self.run.read_files(|definitions| definitions.refresh(cx.host))?;
         }
@@ -37,7 +47,7 @@ impl Engine {
         if from_user && !tell_needs_resume(&mut self.run, &self.session, cx) {
             self.resume(cx);
         }
-        Ok(())
+        Ok(Reply::None)
     }
 
     /// Specification: hook lifecycle, "handleBeforeAgentStart".

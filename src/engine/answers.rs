@@ -76,6 +76,7 @@ impl Engine {
             Then::AcceptRules { reason, rules, more } => {
                 self.rules_answered((&reason, &rules), &more, UsersWord::of_yes(&answer), cx)
             }
+            Then::TakeOver { more } => self.take_over_answered(&more, UsersWord::of_yes(&answer), cx),
             Then::GiveMore { task_id, reason, was_at_rest } => {
                 self.give_more(&task_id, &reason, was_at_rest, UsersWord::of_text(answer), cx)
             }

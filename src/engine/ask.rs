@@ -53,6 +53,8 @@ pub enum Then {
     Cancel { task_id: String },
     /// The run goes on by these rules, with `more` for its budget, if the user accepts the rules.
     AcceptRules { reason: PauseReason, rules: Seal, more: String },
+    /// The run goes on here, with `more` for its budget, if the user takes it over from another process.
+    TakeOver { more: String },
     /// The user gives a budget more.
     GiveMore { task_id: String, reason: PauseReason, was_at_rest: bool },
     /// A budget gets more, or answers whose cost is not known are accepted, if the user says yes.
@@ -74,6 +76,7 @@ impl Then {
             Self::New(_) => "workflow",
             Self::Cancel { .. } => "cancel",
             Self::AcceptRules { .. } => "rules",
+            Self::TakeOver { .. } => "claim",
             Self::GiveMore { .. } | Self::ConfirmMore { .. } => "budget",
         }
     }

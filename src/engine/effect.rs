@@ -18,6 +18,11 @@ pub enum Effect {
     },
     /// Writes the session's file, if pi has not written it yet.
     WriteSession,
+    /// Gives the claim of the session back, after the entries of this event.
+    ReleaseClaim {
+        /// No run is left that another process could go on with.
+        is_over: bool,
+    },
     /// Prompts the agent in the user's place; after its work, if it is at work.
     SendUserMessage(String),
     /// Tells the agent something before its next request to the model.
@@ -194,6 +199,8 @@ pub enum Reply {
         /// Parts of the output of such a command, in lower case.
         signs: Vec<&'static str>,
     },
+    /// The prompt reaches nobody.
+    Drop,
     /// A message that goes to the model with the agent's run, not shown to the user.
     Inject {
         /// Its type.

@@ -1,8 +1,8 @@
-//! A run whose rules do not hold. The run waits until the user accepts the rules that the files have now, fixes the
+//! A run whose rules do not hold, or that another process works on. The run waits until the user accepts the rules that the files have now, fixes the
 //! files or cancels, and every tool call is refused but `status`. See [`crate::run::reason_to_hold`].
 
-use crate::run::{PauseReason, RunState, Seal};
-use crate::text;
+use crate::run::{ClaimObstacle, PauseReason, RunState, Seal};
+use crate::text::{self, Title};
 
 use super::ask::{Then, UsersWord};
 use super::consent::{dialog, title_of};
@@ -28,6 +28,8 @@ impl Engine {
         if is_told {
             return;
         }
+        let was_of_other_process =
+            self.run.told_hold.as_ref().is_some_and(|told| matches!(told.reason, PauseReason::OtherProcess(_)));
         self.run.told_hold = reason.clone().map(|reason| ToldHold { reason, with_message: false });
         if reason.is_some() {
             self.agent.end_run();
@@ -44,6 +46,7 @@ impl Engine {
         cx.update_status();
         let (level, text) = match reason {
             Some(_) => (Level::Warning, held_notice(&self.run, &self.session, cx.ui)),
+            None if was_of_other_process => (Level::Info, "The workflow goes on here.".into()),
             None => (Level::Info, "The workflow goes on: its files have its rules again.".into()),
         };
         if cx.ui.exists() {
@@ -62,6 +65,19 @@ impl Engine {
     /// Goes on with a run whose rules do not hold, if the user accepts the rules that the files have now in a dialog
     /// that shows what has changed.
     pub(super) fn resume_held(&mut self, more: &str, cx: &mut Cx) -> Reply {
+        if let Some(reason @ PauseReason::OtherProcess(ClaimObstacle::Unknown(_))) = self.run.held()
+            && cx.ui.exists()
+        {
+            let title = "Take the run over from another process?";
+            let message = format!("As far as can be told, {reason}.");
+            let request = Request::yes_or_no(if cx.ui.is_terminal() {
+                let title = Title::new(title, &format!("\n{message}"));
+                YesOrNo::Choice { title, no: "No, leave it to that process", yes: "Yes, that process works no more" }
+            } else {
+                YesOrNo::Confirmation { title, message }
+            });
+            return self.pending.ask(Waiter::User, request, Then::TakeOver { more: more.to_owned() });
+        }
         let rules = acceptable_rules(&self.run).filter(|_| cx.ui.exists());
         let (Some(rules), Some(reason)) = (rules, self.run.held().cloned()) else {
             cx.fail(Level::Warning, held_notice(&self.run, &self.session, cx.ui));
@@ -95,6 +111,21 @@ impl Engine {
         }
         self.accept_rules(word, cx);
         self.resume_with(more, None, true, cx)
+    }
+
+    /// Takes the session over from a process of which nobody can tell if it lives, and goes on, if the user says yes.
+    pub(super) fn take_over_answered(&mut self, more: &str, word: Option<UsersWord>, cx: &mut Cx) -> Reply {
+        if word.is_none() {
+            return Reply::None;
+        }
+        cx.gone |= self.run.claim(true, cx.host).is_err();
+        match self.run.held() {
+            Some(_) => {
+                cx.fail(Level::Warning, held_notice(&self.run, &self.session, cx.ui));
+                Reply::None
+            }
+            None => self.resume_with(more, None, true, cx),
+        }
     }
 
     /// The user accepts the rules that the files have now.

@@ -1,7 +1,7 @@
 //! The host's functions for the engine.
 
 use crate::definition::{KnownModel, ModelSetting, Stale, UserMessage, WorkflowFiles};
-use crate::run::RunDir;
+use crate::run::{ClaimObstacle, RunDir};
 use crate::text::TerminalSize;
 use crate::usage::Usage;
 
@@ -29,6 +29,12 @@ pub trait Host: WorkflowFiles {
     /// error is the reason, for the user; nothing that exists is changed.
     fn write_workflow(&self, _root: &str, _key: &str, _text: &str) -> Result<Result<String, String>, Stale> {
         Ok(Err("this host writes none".to_owned()))
+    }
+
+    /// Takes the claim of the session, which one process has at a time; returns the obstacle if another process has it. With
+    /// `takes_over` a process counts for nothing of which nobody can tell if it lives.
+    fn claim(&self, _takes_over: bool) -> Result<Option<ClaimObstacle>, Stale> {
+        Ok(None)
     }
 
     /// Starts to record a snapshot of all reads and their results, in place of an earlier snapshot.
@@ -162,6 +168,12 @@ mod tests {
         fn write_workflow(&self, root: &str, key: &str, text: &str) -> Result<Result<String, String>, Stale> {
             self.written.borrow_mut().push((format!("{root}/{key}"), text.to_owned()));
             Ok(self.no_run_file.clone().map_or_else(|| Ok(format!("~/{root}/{key}/workflow.yaml")), Err))
+        }
+
+        fn claim(&self, takes_over: bool) -> Result<Option<ClaimObstacle>, Stale> {
+            self.claims.borrow_mut().push(takes_over);
+            let stays = |obstacle: &ClaimObstacle| !(takes_over && matches!(obstacle, ClaimObstacle::Unknown(_)));
+            Ok(self.claim_obstacle.borrow().clone().filter(stays))
         }
 
         fn start_snapshot(&self) {

@@ -89,6 +89,9 @@ impl Engine {
         if follow_scripts(&mut self.run, &event, &cx).is_err() {
             return Output::default();
         }
+        if may_go_on(&event) && self.run.running().is_some() && self.run.claim(false, cx.host).is_err() {
+            return Output::default();
+        }
         self.tell_hold(&mut cx);
         let begins_turn = event.begins_turn();
         if begins_turn {
@@ -131,6 +134,9 @@ impl Engine {
         let Self { run, agent, limits, meter, children, .. } = self;
         let shown = Shown { run, agent, limits, meter, children, has_dialog: self.pending.is_for_user() };
         self.display.update(&shown, &mut cx);
+        if !self.works_on_run() {
+            cx.effects.extend(self.run.release_claim());
+        }
         if let Reply::Compact { .. } = reply {
             // The entries become part of the host's compaction, which other extensions can replace.
             self.run.doubt_stored();
@@ -144,7 +150,7 @@ impl Engine {
                 self.session(stored, in_view, facts, cx)?;
             }
             Event::SessionShutdown => self.session_shutdown(cx),
-            Event::Input { from_user } => self.input(from_user, cx)?,
+            Event::Input { from_user } => return self.input(from_user, cx),
             Event::TerminalInput { interrupts } => {
                 self.agent.interrupt_countdown(&self.run, cx);
                 if interrupts
@@ -199,6 +205,16 @@ impl Engine {
             Event::NotStored { is_newest } => self.not_stored(is_newest, cx),
         }
         Ok(Reply::None)
+    }
+}
+
+/// Returns true for an event in which a run that this process has not claimed may go on. The beginning of a session, a
+/// start and a command claim it themselves.
+fn may_go_on(event: &Event) -> bool {
+    match event {
+        Event::Timer { id, .. } => *id == quota::TIMER,
+        Event::Input { .. } | Event::AgentStart | Event::Answer { .. } => true,
+        _ => false,
     }
 }
 

@@ -104,6 +104,9 @@ impl Engine {
         let stored =
             stored.map(|state| long_task::restore(state, cx).with_users_model(None).bounded(&self.session.bound));
         self.run.restore(stored, mark);
+        if self.run.active().is_some() && self.run.pause_reason().is_none() {
+            cx.gone |= self.run.claim(false, cx.host).is_err();
+        }
         self.meter.begin_session(self.run.state().is_some_and(|state| !state.is_running()));
         self.keeper.restore(model, &mut self.run, cx);
     }

@@ -24,6 +24,8 @@ struct Session {
     status: Option<String>,
     /// The wait that pi shows, kept apart from the effects of [`Session::on`].
     blocked: Option<String>,
+    /// The claims that were given back, `true` for those with which no run is left; kept apart likewise.
+    released: Vec<bool>,
     /// The next calls are of one answer of the model; otherwise each call is of an answer of its own.
     one_answer: bool,
     /// The events so far, if they are recorded.
@@ -71,6 +73,7 @@ impl Session {
             run: None,
             status: None,
             blocked: None,
+            released: Vec::new(),
             one_answer: false,
             recorded: None,
         };
@@ -97,6 +100,10 @@ impl Session {
         output.effects.retain(|effect| match effect {
             Effect::SetBlocked(message) => {
                 self.blocked.clone_from(message);
+                false
+            }
+            Effect::ReleaseClaim { is_over } => {
+                self.released.push(*is_over);
                 false
             }
             _ => true,
@@ -1048,6 +1055,7 @@ mod attention;
 mod branches;
 mod briefing;
 mod budget;
+mod claims;
 mod command_values;
 mod confinement;
 mod conversation;

@@ -27,6 +27,19 @@ impl Pause {
     }
 }
 
+/// The reason why this process does not have the claim of the session; see [`crate::engine::Host::claim`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ClaimObstacle {
+    /// The process with this number has the claim.
+    Living(u32),
+    /// A process of another host or container may have it: its number there; 0 if it is not known.
+    Unknown(u32),
+    /// Another process has had it since pi read the session.
+    Changed,
+    /// The system did not allow to take it, for this reason.
+    Failed(String),
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]
 pub enum PauseReason {
@@ -130,6 +143,9 @@ pub enum PauseReason {
     /// The entries of the run cannot be read in full.
     #[serde(skip)]
     Broken(Broken),
+    /// The session belongs to another process.
+    #[serde(skip)]
+    OtherProcess(ClaimObstacle),
     /// The files of a workflow on the path cannot be read, or are not there.
     FilesUnreadable { workflow: String },
     /// The files have no phase where the run is.
@@ -154,11 +170,13 @@ pub enum PauseReason {
 }
 
 impl PauseReason {
-    /// Returns the name of the reason in stored states; `unreadable` for a state that cannot be read in full, a reason
-    /// that is not stored.
+    /// Returns the name of the reason in stored states, or of a reason that is not stored: `unreadable` for a state that
+    /// cannot be read in full, and `otherProcess`.
     pub fn kind(&self) -> String {
-        if matches!(self, Self::Broken(_)) {
-            return "unreadable".to_owned();
+        match self {
+            Self::Broken(_) => return "unreadable".to_owned(),
+            Self::OtherProcess(_) => return "otherProcess".to_owned(),
+            _ => {}
         }
         let stored = serde_json::to_value(self).unwrap_or_default();
         stored.get("kind").and_then(Value::as_str).unwrap_or_default().to_owned()

@@ -13,7 +13,12 @@ use crate::usage::{Usage, is_default};
 use super::branch::{Branch, BranchRun};
 use super::visit::{PassedOver, Visit};
 use super::{
-    broken::Broken, long_task::LongTask, outputs::HandedOutputs, pause::Pause, quota::QuotaWaits, records::Records,
+    broken::Broken,
+    long_task::LongTask,
+    outputs::HandedOutputs,
+    pause::{ClaimObstacle, Pause},
+    quota::QuotaWaits,
+    records::Records,
     run_dir::RunDir,
 };
 
@@ -124,6 +129,9 @@ pub struct Progress {
     /// The error in the entries from which the run was read: the user decides on it.
     #[serde(skip)]
     pub broken: Option<Broken>,
+    /// The reason why another process is to work on the run.
+    #[serde(skip)]
+    pub claim_obstacle: Option<ClaimObstacle>,
     /// Fields of other versions of this package; they are stored unchanged.
     #[serde(flatten)]
     pub others: Map<String, Value>,

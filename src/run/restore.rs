@@ -515,6 +515,7 @@ mod tests {
                 loops: [("l".to_owned(), 4), ("m".to_owned(), 5)].into(),
                 ways: [("w:0 no".to_owned(), 2)].into(),
                 broken: None,
+                claim_obstacle: None,
                 visits: [("v".to_owned(), visit.clone()), ("w".to_owned(), begun.clone())].into(),
                 tools_added: vec!["grep".into()],
                 unpriced: vec!["local/llama".into()],

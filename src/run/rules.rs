@@ -2,12 +2,13 @@
 //!
 //! **Invariant: one function decides.** [`reason_to_hold`] compares the seal of the run with the seal of the files as
 //! they were last read. The engine calls this function with each new state and each reading of the files, and nowhere
-//! else: a run is held exactly as long as the files do not give its seal.
+//! else: a run is held exactly as long as the files do not give its seal, or another process has the session.
 
 use crate::definition::{Library, seal};
 
+use super::pause::{ClaimObstacle, PauseReason};
 use super::progress::{PROGRESS_VERSION, Progress, Seal};
-use super::{active::Active, pause::PauseReason, state::RunState, transition::enter};
+use super::{active::Active, state::RunState, transition::enter};
 
 impl Seal {
     /// The seal of a run of this workflow; `None` if the library lacks the workflow.
@@ -28,6 +29,9 @@ impl Seal {
 pub fn reason_to_hold(state: &RunState, library: &Library) -> Option<PauseReason> {
     if !state.is_running() {
         return None;
+    }
+    if let Some(obstacle) = &state.progress.claim_obstacle {
+        return Some(PauseReason::OtherProcess(obstacle.clone()));
     }
     let broken = state.progress.broken.as_ref();
     if let Some(broken) = broken.filter(|broken| !broken.is_usable) {
@@ -82,6 +86,12 @@ pub fn stored_pause(state: &RunState) -> Option<PauseReason> {
 }
 
 impl RunState {
+    /// Returns the run as it is while this process does not have the claim of the session, or has it (`None`).
+    pub fn with_claim_obstacle(mut self, obstacle: Option<ClaimObstacle>) -> Self {
+        self.progress.claim_obstacle = obstacle;
+        self
+    }
+
     /// Returns the run, sealed with the rules of these files if it has no seal yet. A path that ends at a nested
     /// workflow, as the reference leaves it after a loop, is moved to the first phase in it.
     pub fn sealed(self, library: &Library) -> Self {

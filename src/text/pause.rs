@@ -5,7 +5,7 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::definition::{Diagnostic, Library, Work, on_one_line};
-use crate::run::{Active, Bound, Broken, PauseReason, RunState, RunStatus, Seal, cut, pause_reason};
+use crate::run::{Active, Bound, Broken, ClaimObstacle, PauseReason, RunState, RunStatus, Seal, cut, pause_reason};
 
 use super::budget;
 use super::diagnostics::diagnostic_text;
@@ -91,6 +91,17 @@ impl fmt::Display for PauseReason {
             Self::Broken(Broken { why, .. }) => {
                 write!(f, "its stored state cannot be read in full: {why}")
             }
+            Self::OtherProcess(obstacle) => f.write_str(&match obstacle {
+                ClaimObstacle::Living(pid) => format!("another process ({pid}) works on it"),
+                ClaimObstacle::Unknown(0) => "another process may work on it".to_owned(),
+                ClaimObstacle::Unknown(pid) => {
+                    format!("a process of another host or container ({pid}) may work on it")
+                }
+                ClaimObstacle::Changed => "another process has worked on it since this session was opened".to_owned(),
+                ClaimObstacle::Failed(why) => {
+                    format!("other processes cannot be kept from it: {}", cut(&on_one_line(why), MAX_WHY))
+                }
+            }),
             Self::LaterVersion => f.write_str("a later version of this package stored it"),
             Self::FilesUnreadable { workflow } => {
                 write!(f, "the files of the workflow “{}” cannot be read", short(workflow))
@@ -152,6 +163,9 @@ impl PauseReason {
             Self::RulesChanged => "its rules have changed",
             Self::RulesUnknown => "its rules are not known",
             Self::Broken(_) => "its state cannot be read",
+            Self::OtherProcess(ClaimObstacle::Changed) => "open the session again",
+            Self::OtherProcess(ClaimObstacle::Failed(_)) => "it cannot be claimed",
+            Self::OtherProcess(_) => "another process works on it",
             Self::LaterVersion => "a later version stored it",
             Self::FilesUnreadable { .. } => "its files cannot be read",
             Self::PhaseGone => "its phase is gone",
@@ -306,6 +320,21 @@ pub fn held_notice(
         } else {
             "All tool calls are refused until you end the run: /workflow :cancel or /cancel-workflow."
         }
+    } else if let PauseReason::OtherProcess(obstacle) = reason {
+        match obstacle {
+            ClaimObstacle::Living(_) => {
+                "Here nothing goes on: messages are dropped, and tool calls refused. When that process has ended, or has paused the run, open the session again (/resume)."
+            }
+            ClaimObstacle::Unknown(_) => {
+                "Here messages are dropped, and tool calls refused. If it works no more, /workflow :resume takes the run over, or pi-workflows run --continue --take-over."
+            }
+            ClaimObstacle::Changed => {
+                "Here messages are dropped, and tool calls refused. Open the session again (/resume) to go on with the run as it is now."
+            }
+            ClaimObstacle::Failed(_) => {
+                "Messages are dropped, and tool calls refused, until it works: with your next message, or /workflow :resume."
+            }
+        }
     } else if reason.can_be_accepted() {
         "/workflow :resume shows what has changed, and asks you whether to go on with the rules as they are now. Until then all tool calls are refused, unless the files give the old rules again; /workflow :cancel ends the run."
     } else {
@@ -317,7 +346,14 @@ pub fn held_notice(
     let how = option.as_deref().unwrap_or(how);
     let replaced = replaced.iter().map(|key| replacement_notice(key, &state.workflow_key));
     let replaced: String = replaced.map(|notice| format!("\n{notice}")).collect();
-    format!("⏸ {} is paused: {reason}.{diagnostic}{replaced}\n{how}", run_name(state, library))
+    let here = if matches!(reason, PauseReason::OtherProcess(_)) { " here" } else { "" };
+    format!("⏸ {} is paused{here}: {reason}.{diagnostic}{replaced}\n{how}", run_name(state, library))
+}
+
+/// Returns the notice to the user whose workflow does not start because another process has the session.
+pub fn not_claimed(obstacle: &ClaimObstacle) -> String {
+    let reason = PauseReason::OtherProcess(obstacle.clone());
+    format!("The workflow is not started, because of the session: {reason}.")
 }
 
 /// Returns the refusal of a tool call while the files do not give the rules of the run.

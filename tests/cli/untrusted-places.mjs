@@ -26,14 +26,14 @@ import { digestOf, tasksIn } from "../../packages/compare/tasks.js";
 import { makeAgentFolder } from "../../packages/compare/trial.js";
 import { outputTo } from "../../cli/headless/output.js";
 import { listedPackages } from "../../cli/packages.js";
-import { forgetProcess, noteProcess, processOf } from "../../cli/runs/process.js";
+import { forgetProcess, noteProcess, processOf, takeForProcess } from "../../cli/runs/process.js";
 import { newSessionFile, openSession } from "../../cli/runs/sessions.js";
 import { isChildOf } from "../../host-shim/children/session.js";
 import { fileImports } from "../../host-shim/files.js";
 import { createFile, folderImports } from "../../host-shim/folders.js";
 import { Origin } from "../../host-shim/children/origin.js";
 import { projectSettings } from "../../host-shim/packages.js";
-import { commonGitFolder, projectState, untrusted, workTreeAt } from "#sandbox";
+import { commonGitFolder, processes, projectState, untrusted, workTreeAt } from "#sandbox";
 import { writeFile } from "../../host-shim/session.js";
 import { storeImports } from "../../host-shim/store.js";
 import { Calls } from "../../host-shim/calls.js";
@@ -243,10 +243,11 @@ export const PLACES = {
   "the process of a session": {
     path: "sessions/s.jsonl.process",
     may: [ROOT],
-    content: JSON.stringify({ pid: process.pid, started: "VICTIM" }),
+    content: JSON.stringify({ ...processes.self(), VICTIM: 1 }),
     use: ({ path }) => {
       const session = path.replace(/\.process$/, "");
-      const found = processOf(session) ? "VICTIM" : "";
+      const found = processOf(session)?.isAlive ? "VICTIM" : "";
+      takeForProcess(session, "it", true);
       noteProcess(session, {});
       forgetProcess(session);
       return found;

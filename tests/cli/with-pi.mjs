@@ -45,9 +45,15 @@ export async function withPi(t, version, script, options, cli = CLI) {
     return startCommand(["runs", ...args]).ended;
   }
 
-  /** @param {string[]} args @param {Record<string, string>} [env] @param {string} [input] of standard input */
-  function startCommand(args, env = {}, input) {
-    const child = spawn(NODE, [cli, ...args], {
+  /**
+   * @param {string[]} args
+   * @param {Record<string, string>} [env]
+   * @param {string} [input] of standard input
+   * @param {string[]} [wrapper] a program with arguments that runs the command line
+   */
+  function startCommand(args, env = {}, input, wrapper = []) {
+    const [program, ...before] = [...wrapper, NODE];
+    const child = spawn(program, [...before, cli, ...args], {
       cwd: sandbox.project,
       env: { ...sandbox.env(), PATH: `${bin}:${process.env.PATH}`, ...env },
       stdio: ["pipe", "pipe", "pipe"],

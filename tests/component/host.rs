@@ -591,6 +591,10 @@ impl session::Host for Host {
         self.answer("newest-message", newest.cloned())
     }
 
+    fn claim(&mut self, _: session::ClaimStep) -> Result<Option<session::ClaimObstacle>, types::Error> {
+        self.answer("claim", None)
+    }
+
     fn leaf_id(&mut self) -> Result<Option<String>, types::Error> {
         let newest = self.entries.len().checked_sub(1);
         self.answer("leaf-id", newest.map(|index| format!("entry-{index}")))
@@ -872,6 +876,7 @@ impl Pi {
                 let writable = limits.writable.join(" ");
                 format!("confine {writable}, {network}{hidden}: {}", limits.notice)
             }
+            EventOutcome::Drop => "drop".to_owned(),
             EventOutcome::Inject(message) => format!("inject {}", described(&message)),
             EventOutcome::Continue(message) => format!("continue {}", described(&message)),
             EventOutcome::Pending(pending) => format!("pending {:?}", pending.request),

@@ -2,7 +2,16 @@
 // functions; hello.test.mjs has a real one.
 
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, symlinkSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -167,8 +176,10 @@ suite("events", () => {
     const message = { customType: "t:x", content: "c", display: false };
     /** @type {any} */
     let outcome;
-    const events = ["tool-call", "before-agent-start", "agent-before-settle"];
+    const events = ["tool-call", "before-agent-start", "agent-before-settle", "input"];
     const pi = loaded(() => ({ handleEvent: () => outcome }), events);
+    outcome = { tag: "drop" };
+    assert.deepEqual(pi.emit("input", { source: "interactive" }), { action: "handled" });
     outcome = { tag: "block", val: "because" };
     assert.deepEqual(pi.emit("tool_call", { toolName: "x" }), { block: true, reason: "because" });
     outcome = { tag: "inject", val: message };
@@ -183,6 +194,27 @@ suite("events", () => {
     for (const name of ["tool_call", "before_agent_start", "agent_before_settle"]) {
       assert.equal(pi.emit(name, { entries: [] }), undefined);
     }
+  });
+
+  test("the claim of a session ends with the session", (t) => {
+    const folder = mkdtempSync(join(tmpdir(), "claim-"));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, "s.jsonl");
+    const sessionManager = { getSessionFile: () => file, getLeafEntry: () => undefined };
+    /** @type {unknown[]} */
+    const got = [];
+    const handleEvent = (/** @type {any} */ imports) => () => {
+      got.push(imports["pi:extension/session"].claim("take"));
+      return { tag: "none" };
+    };
+    const pi = loaded((imports) => ({ handleEvent: handleEvent(imports) }), ["input"]);
+    pi.emit("session_start", { reason: "startup" }, pi.context({ sessionManager }));
+    const inSession = pi.context({ sessionManager });
+    pi.emit("input", { source: "interactive" }, inSession);
+    assert.deepEqual([got, existsSync(`${file}.process`)], [[undefined], true]);
+    assert.equal(JSON.parse(readFileSync(`${file}.process`, "utf8")).ended, undefined);
+    pi.emit("session_shutdown", { reason: "quit" }, inSession);
+    assert.equal(typeof JSON.parse(readFileSync(`${file}.process`, "utf8")).ended, "number");
   });
 
   test("a second subscription has no effect", () => {

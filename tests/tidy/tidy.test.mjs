@@ -144,7 +144,6 @@ const OPENING = {
   "cli/new.js": "new files of the caller",
   "cli/command-line.js": "the package's own files",
   "cli/runs/html/page.js": "the package's own files",
-  "cli/runs/process.js": "the kernel's, below /proc",
 };
 
 test("only the files of a list open files by themselves: others get them from sandbox/untrusted-files.js", () => {

@@ -4,7 +4,7 @@
 pub(super) mod state;
 
 use crate::definition::{Library, Occasion, Stale};
-use crate::run::{RunState, RunStatus};
+use crate::run::{PauseReason, RunState, RunStatus};
 use crate::text;
 
 use super::ask::Pending;
@@ -76,6 +76,7 @@ fn wait(run: &Run, agent: &Agent, pending: &Pending, cx: &Cx) -> Option<Wait> {
         return None;
     }
     match run.held().or(run.pause_reason()) {
+        Some(PauseReason::OtherProcess(_)) => None,
         Some(reason) => wait(&reason.to_string(), None),
         None if agent.activity.is_waiting() => wait("it waits for your message", None),
         None => None,

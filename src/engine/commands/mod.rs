@@ -17,6 +17,7 @@ use crate::protocol::{CANCEL_COMMAND, WORKFLOW_COMMAND};
 
 use super::context::Cx;
 use super::effect::{Effect, Level, Reply};
+use super::hold::held_notice;
 use super::quota::state::OVER;
 use super::state::Engine;
 
@@ -104,13 +105,20 @@ impl Engine {
         // A command that only shows something leaves the agent to its countdown.
         let shows = control.is_some_and(|(control, _)| control.only_shows());
         let was_at_rest = self.agent.activity.is_at_rest();
+        let was_held = self.run.held().is_some();
+        if self.run.running().is_some() && (!shows || self.run.is_of_other_process()) {
+            self.run.claim(false, cx.host)?;
+            if self.run.is_of_other_process() && !matches!(control, Some((controls::Control::Resume, _))) {
+                cx.fail(Level::Warning, held_notice(&self.run, &self.session, cx.ui));
+                return Ok(Reply::None);
+            }
+        }
         if !shows {
             self.agent.activity.stop(cx);
             if !is_of_wait && let Some(ended) = self.run.attended(cx.unix_ms) {
                 self.transition(ended, cx);
             }
         }
-        let was_held = self.run.held().is_some();
         if was_held {
             self.run.read_files(|definitions| definitions.refresh(cx.host))?;
         }

@@ -118,6 +118,15 @@ impl Engine {
             cx.fail(Level::Error, text);
             return Reply::None;
         };
+        let key = workflow.key.clone();
+        let obstacle = self.run.claim(false, cx.host);
+        cx.gone |= obstacle.is_err();
+        if let Some(obstacle) = obstacle.unwrap_or_default() {
+            cx.fail(Level::Warning, text::not_claimed(&obstacle));
+            return Reply::None;
+        }
+        let library = self.run.library();
+        let Some(workflow) = library.get(&key) else { return Reply::None };
         let state = RunState::new(&workflow.key, task, cx.unix_ms, cx.random);
         let state = state.with_inputs(workflow, values).bounded(&self.session.bound);
         let state = state.with_unpriced(unpriced.clone(), *uncounted).with_proposed(*is_proposed);

@@ -15,7 +15,7 @@ mod session;
 use serde_json::Value;
 
 use crate::protocol::{PANEL_FIELD, STATE_ENTRY_TYPE};
-use crate::run::{Active, RunState};
+use crate::run::{Active, Progress, RunState};
 
 use super::ask::Pending;
 use super::attention::state::Attention;
@@ -84,6 +84,13 @@ impl Engine {
         self.agent.ending.is_of_branch()
     }
 
+    /// Returns true if this process works on a run, and needs the claim of the session: until a pause and the end of what
+    /// the agent does, or until the end of the run is announced.
+    pub(super) fn works_on_run(&self) -> bool {
+        let pauses = self.run.pause_reason().is_some() && !self.is_at_work() && self.pending.is_empty();
+        self.run.state().is_some() && self.run.held().is_none() && !pauses
+    }
+
     /// Returns true if the agent is at work.
     pub fn is_at_work(&self) -> bool {
         self.agent.activity.is_working()
@@ -126,9 +133,10 @@ impl Engine {
     }
 
     /// Stores a state in the session. While entries of the run cannot be read the session stays as it is, until the
-    /// user has decided.
+    /// user has decided, and so it does while another process has the session.
     fn store(&mut self, state: &mut RunState, cx: &mut Cx) {
-        if state.is_running() && state.progress().broken.is_some() {
+        let Progress { broken, claim_obstacle, .. } = state.progress();
+        if state.is_running() && (broken.is_some() || claim_obstacle.is_some()) {
             return;
         }
         let newest = || cx.host.entry(STATE_ENTRY_TYPE, 0).ok().flatten();

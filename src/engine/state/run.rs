@@ -6,8 +6,11 @@
 use serde_json::Value;
 
 use crate::definition::{Diagnostic, Library, Stale};
-use crate::run::{Active, Journal, Mark, Pause, PauseReason, RunState, RunStatus, Seal, reason_to_hold};
+use crate::run::{Active, ClaimObstacle, Journal, Mark, Pause, PauseReason, RunState, RunStatus, Seal, reason_to_hold};
 use crate::text;
+
+use crate::engine::effect::Effect;
+use crate::engine::host::Host;
 
 use super::agent_of::AgentOf;
 use super::definitions::Definitions;
@@ -18,8 +21,11 @@ pub struct Run {
     definitions: Definitions,
     /// The run in progress, or a run that has ended and is still to be announced.
     state: Option<RunState>,
-    /// The reason why the rules of the run do not hold in the library as it was last read.
+    /// The reason why the rules of the run do not hold in the library as it was last read, or why the run is not this
+    /// process's.
     held: Option<PauseReason>,
+    /// This process has the claim of the session.
+    has_claim: bool,
     /// Writes the entries of the session.
     journal: Journal,
     /// The rules of the run, as [`text::rule_lines`] shows them, when they held last in this process.
@@ -194,6 +200,29 @@ impl Run {
         }
         self.told_pause = None;
         self.set(stored.map(|state| state.sealed(self.library())));
+    }
+
+    /// Takes the claim of the session, unless this process has it. The run is held while another process has it.
+    ///
+    /// # Errors
+    ///
+    /// If the session is gone.
+    pub fn claim(&mut self, takes_over: bool, host: &dyn Host) -> Result<Option<ClaimObstacle>, Stale> {
+        let obstacle = if self.has_claim { None } else { host.claim(takes_over)? };
+        self.has_claim = obstacle.is_none();
+        self.change_unstored(|state, _| state.with_claim_obstacle(obstacle.clone()));
+        Ok(obstacle)
+    }
+
+    /// The effect that gives the claim back; `None` without a claim.
+    pub fn release_claim(&mut self) -> Option<Effect> {
+        let is_over = self.state.is_none();
+        std::mem::take(&mut self.has_claim).then_some(Effect::ReleaseClaim { is_over })
+    }
+
+    /// Returns true if another process is to work on the run.
+    pub fn is_of_other_process(&self) -> bool {
+        matches!(self.held, Some(PauseReason::OtherProcess(_)))
     }
 
     /// Replaces the state by a state that was stored. A run whose end is announced is forgotten.

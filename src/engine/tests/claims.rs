@@ -1,0 +1,143 @@
+//! A session that another process works on.
+
+use super::*;
+use crate::run::ClaimObstacle::{self, Changed, Failed, Living, Unknown};
+
+impl Session {
+    /// A run in phase `a`, restored by a process that meets this obstacle.
+    fn met(obstacle: ClaimObstacle) -> Self {
+        let mut first = Self::new(&[("flow", &["a", "b"]), ("other", &["x"])]);
+        let _ = first.command("workflow", "flow x");
+        let _ = first.on(Event::AgentStart);
+        let stored = first.run.clone();
+        let mut session = Self::new(&[("flow", &["a", "b"]), ("other", &["x"])]);
+        session.files.claim_obstacle.replace(Some(obstacle));
+        let effects = session.on(Event::Session { stored, in_view: None, facts: Facts::default() }).effects;
+        assert!(session.entries.is_empty(), "{effects:?}");
+        session
+    }
+
+    fn frees(&mut self) {
+        self.files.claim_obstacle.replace(None);
+    }
+
+    fn notices(effects: &[Effect]) -> Vec<&str> {
+        let text = |effect| if let &Effect::Notify { ref text, .. } = effect { Some(&**text) } else { None };
+        effects.iter().filter_map(text).collect()
+    }
+}
+
+#[test]
+fn a_run_has_the_claim_until_its_pause_or_end() {
+    let mut session = Session::new(&[("flow", &["a"])]);
+    let _ = session.command("workflow", ":status");
+    let _ = session.on(Event::Input { from_user: true });
+    let _ = session.on(Event::AgentStart);
+    let _ = session.stop();
+    assert!(session.files.claims.borrow().is_empty(), "no run");
+    let _ = session.command("workflow", "flow x");
+    let _ = session.on(Event::AgentStart);
+    assert_eq!(*session.files.claims.borrow(), [false]);
+    let _ = session.command("workflow", ":pause");
+    assert!(session.released.is_empty(), "the agent is at work");
+    let _ = session.stop();
+    assert_eq!(session.released, [false], "paused, and at rest");
+    let _ = session.command("workflow", ":status");
+    assert_eq!(session.files.claims.borrow().len(), 1);
+    let _ = session.on(Event::Input { from_user: true });
+    assert_eq!(*session.files.claims.borrow(), [false, false], "the message resumes it");
+    let _ = session.on(Event::AgentStart);
+    session.step("next");
+    let _ = session.stop();
+    assert_eq!((session.run.as_ref().map(RunState::is_running), &*session.released), (Some(false), &[false, true][..]));
+}
+
+#[test]
+fn what_another_process_works_on_stays_as_it_is() {
+    for (obstacle, words) in [
+        (Living(12), "another process (12) works on it"),
+        (Unknown(12), "a process of another host or container (12) may work on it"),
+        (Unknown(0), "another process may work on it"),
+        (Changed, "another process has worked on it since this session was opened"),
+        (Failed("EROFS".into()), "other processes cannot be kept from it: EROFS"),
+    ] {
+        let mut session = Session::met(obstacle.clone());
+        assert!(session.status.as_ref().unwrap().starts_with("⏸ The flow > * a [1/2] (paused: "));
+        for from_user in [true, false, true] {
+            let Output { effects, reply } = session.on(Event::Input { from_user });
+            assert!(Session::notices(&effects).iter().any(|text| text.contains(words)), "{effects:?}");
+            assert_eq!(reply, Reply::Drop);
+        }
+        let _ = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
+        let _ = session.on(Event::AgentStart);
+        let refused = session.on(Event::ToolCall { name: "bash", carries_calls: false }).reply;
+        assert!(matches!(&refused, Reply::Stop(text) if text.contains(words)), "{refused:?}");
+        let (text, _) = session.step("next");
+        assert!(text.contains(words), "{text}");
+        let _ = session.stop();
+        for command in [":next", ":skip", ":back", ":pause", ":cancel", ":status", ":panel", ":report", "other y"] {
+            let effects = session.command("workflow", command).effects;
+            assert!(effects.iter().all(|effect| !matches!(effect, Effect::AppendEntry { .. })), "{effects:?}");
+            assert!(Session::notices(&effects).iter().any(|text| text.contains(words)), "{command}: {effects:?}");
+        }
+        let _ = session.command("cancel-workflow", "");
+        session.ui = Ui::None;
+        let _ = session.resume("");
+        assert_eq!((session.entries.len(), session.released.len()), (0, 0), "{obstacle:?}");
+        assert!(session.engine.has_run() && !session.engine.is_running());
+        assert!(session.files.claims.borrow().iter().all(|takes_over| !takes_over));
+    }
+}
+
+#[test]
+fn a_run_goes_on_when_no_other_process_has_it_any_more() {
+    for by_message in [true, false] {
+        let mut session = Session::met(Living(12));
+        session.frees();
+        let effects = match by_message {
+            true => session.on(Event::Input { from_user: true }).effects,
+            false => session.resume("").effects,
+        };
+        assert!(Session::notices(&effects).contains(&"The workflow goes on here."), "{effects:?}");
+        let allowed = session.on(Event::ToolCall { name: "bash", carries_calls: false }).reply;
+        assert_eq!(allowed, Reply::None);
+        session.step("next");
+        assert_eq!(session.run.as_ref().unwrap().current_path.first().unwrap().phase_index, 1);
+    }
+}
+
+#[test]
+fn only_a_yes_of_the_user_takes_a_run_over_from_a_process_that_nobody_sees() {
+    for (obstacle, asks) in [(Unknown(12), true), (Living(12), false), (Changed, false)] {
+        let mut session = Session::met(obstacle);
+        for ui in [Ui::Program, Ui::Terminal] {
+            session.ui = ui;
+            let reply = session.command("workflow", ":resume").reply;
+            assert_eq!(matches!(reply, Reply::Ask { .. }), asks, "{reply:?}");
+            if asks {
+                let no = if ui == Ui::Terminal { Answer::Selected(0) } else { Answer::Confirmed(false) };
+                let _ = session.on(Event::Answer { ticket: session.last_ticket, answer: no });
+                assert!(!session.engine.is_running());
+            }
+        }
+        if asks {
+            let _ = session.command("workflow", ":resume");
+            let yes = Answer::Selected(1);
+            let _ = session.on(Event::Answer { ticket: session.last_ticket, answer: yes });
+            assert!(session.engine.is_running());
+        }
+        assert_eq!(session.files.claims.borrow().contains(&true), asks);
+    }
+}
+
+#[test]
+fn a_session_of_another_process_starts_no_run() {
+    let mut session = Session::new(&[("flow", &["a"])]);
+    session.files.claim_obstacle.replace(Some(Living(12)));
+    let effects = session.command("workflow", "flow x").effects;
+    let text = "The workflow is not started, because of the session: another process (12) works on it.";
+    assert_eq!(effects, notice(Level::Warning, text));
+    session.frees();
+    let _ = session.command("workflow", "flow x");
+    assert!(session.engine.is_running());
+}
