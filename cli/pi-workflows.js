@@ -71,6 +71,10 @@ const OPTIONS = {
     "TIME",
     "how long the run may wait for limits of the model in all, as 6h; else it ends at one, with exit status 7",
   ),
+  silence: text(
+    "TIME",
+    "the time without new output after which the agent is stopped, once with a message, then with exit status 8; off: never; default: 30m",
+  ),
   continue: flag("goes on with the newest run of this project that has not ended, or with that of --session"),
   session: text("FILE", "the session; default: a new one where pi has its own"),
   "take-over": flag("takes the session over from a process of another host or container that works no more"),
@@ -151,7 +155,7 @@ const COMMANDS = {
     does: 'runs a workflow in a pi without its terminal interface, to its end. The last word is the task, whole: "run flow scope=src" has the task "scope=src"; a workflow with a defaultTask needs none. Before a text of others write --, or it may be an option. With --continue it goes on with a run that has not ended, by a message to its agent if there is one',
     takes: "[NAME] [INPUT=VALUE...] [TASK]",
     options:
-      "task-file input model budget wait continue session take-over accept-rules more approve allow-commands allow-value result summary events events-full detach quiet pi",
+      "task-file input model budget wait silence continue session take-over accept-rules more approve allow-commands allow-value result summary events events-full detach quiet pi",
     run: async (words, options) => ({ output: "", status: await runWorkflow(words, options) }),
   },
   new: {

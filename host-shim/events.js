@@ -31,8 +31,8 @@ const STOP_REASONS = ["stop", "length", "error", "aborted"];
  * @typedef {Kind extends `${infer First}-${infer Rest}` ? `${First}_${NameOf<Rest>}` : Kind} NameOf
  */
 
-/** The kinds of events that are not pi's. @type {readonly ["terminal-input", "child-progress", "child-end"]} */
-const OWN = ["terminal-input", "child-progress", "child-end"];
+/** The kinds of events that are not pi's. @type {readonly ["terminal-input", "child-progress", "child-end", "time-skipped"]} */
+const OWN = ["terminal-input", "child-progress", "child-end", "time-skipped"];
 
 /** @typedef {NameOf<Exclude<import("./interface.js").EventKind, typeof OWN[number]>>} PiEventName */
 
@@ -105,8 +105,8 @@ export const EVENTS = {
 };
 
 /**
- * Returns pi's name for a kind of event; `undefined` if it is not an event of pi, see `ui.watch-terminal` and
- * `children`.
+ * Returns pi's name for a kind of event; `undefined` if it is not an event of pi, see `ui.watch-terminal`, `children` and
+ * `timers.watch-clock`.
  * @param {string} kind
  */
 export function eventName(kind) {

@@ -143,7 +143,7 @@ export class Extension {
         ? new Notifications(host.tui, (message) => this.#ui.showError(message))
         : undefined;
     this.#held = new HeldNotifications(this.#notifications);
-    this.#timers = new Timers(this.#calls);
+    this.#timers = new Timers(this.#calls, pi);
     this.#requests = new Requests(
       host,
       manifest,

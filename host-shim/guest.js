@@ -3,6 +3,7 @@
 // A panic in the guest traps: the call throws, and its instance must not be used any more. A new instance replaces it
 // and restores its state from the session. The call that trapped returns no result; the caller then takes the safe
 // action. A component that traps repeatedly is switched off: it gets no new instance.
+import { look } from "./clock.js";
 import { INTERFACE_VERSION } from "./interface.js";
 
 /** @typedef {import("./interface.js").GuestExports} GuestExports */
@@ -179,10 +180,11 @@ function mismatch(version) {
 }
 
 /**
- * Returns the timestamp and random bits supplied with a call.
+ * Returns the timestamp and random bits supplied with a call. A `time-skipped` event comes before the call.
  * @returns {import("./interface.js").Moment}
  */
 export function moment() {
+  look();
   return {
     unixMs: BigInt(Date.now()),
     random: crypto.getRandomValues(new BigUint64Array(1))[0],

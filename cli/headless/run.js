@@ -27,26 +27,24 @@ import { Progress, figures } from "./progress.js";
 
 /** The functions that write the files of `--result` and `--summary`. @typedef {{ result?: (text: string) => void, summary?: (text: string) => void }} Outputs */
 
-const STATUS = { done: 0, error: 1, paused: 3, stopped: 4, cancelled: 5, budget: 6, quota: 7 };
+const STATUS = { done: 0, error: 1, paused: 3, stopped: 4, cancelled: 5, budget: 6, quota: 7, silent: 8 };
 /** Kinds of pauses at the end of a budget, or because of an unknown cost or usage. */
 const BUDGET_PAUSES = ["budget", "unknownCost", "unknownUsage"];
 /** The kind of a pause because the model failed, and of one at a limit of the model. */
 const MODEL_PAUSE = "modelError";
 const QUOTA_PAUSE = "quota";
-/**
- * The time after its time limit at which a run is ended from outside, in milliseconds: while the model does not answer,
- * the run gets no event.
- */
+/** The kind of a pause because nothing new came of the agent, and the time after which it is stopped. */
+const SILENT_PAUSE = "silent";
+const SILENCE = "30m";
+/** The time after which a run whose time is over is ended from outside, in milliseconds: a tool can ignore the end of its call. */
 const LATE = 5000;
-/** The maximum delay of `setTimeout`, in milliseconds. */
-const MAX_TIMEOUT = 2 ** 31 - 1;
 /** The time after which the line that changes is drawn again, in milliseconds. */
 const REFRESH = 1000;
 
 /**
  * The end of a run: the exit status, and one line; `seal` is the seal of the changed rules for which the run waits, `quotaUntil` the end
  * of the limit of the model at which it waits, in milliseconds since 1970; `behind` is the line where pi's errors were shown before it.
- * @typedef {{ status: number, outcome: Run["outcome"] | "error" | "interrupted" | "budget" | "quota", text: string, seal?: string,
+ * @typedef {{ status: number, outcome: Run["outcome"] | "error" | "interrupted" | "budget" | "quota" | "silent", text: string, seal?: string,
  *   quotaUntil?: number, behind?: string }} End
  */
 
@@ -68,9 +66,12 @@ export async function runWorkflow(words, options) {
     throw new Failure(`--${decision} needs --continue.`);
   if (!words[0] && !options.continue) throw new Failure("pi-workflows run needs a NAME.");
   const limits = options.budget === undefined ? {} : boundsOf("budget", options.budget);
-  const { timeMs = 0 } = options.wait === undefined ? {} : boundsOf("wait", `time=${options.wait}`);
-  if (/[,+]/.test(options.wait ?? "") || Number(timeMs) > MAX_WAIT)
-    throw new Failure("--wait takes a time such as 6h or 90m, of at most 7 days.");
+  for (const name of /** @type {const} */ (["wait", "silence"])) {
+    const time = options[name];
+    if (time === undefined || (name === "silence" && time === "off")) continue;
+    if (/[,+]/.test(time) || Number(boundsOf(name, `time=${time}`).timeMs) > MAX_WAIT)
+      throw new Failure(`--${name} takes a time such as 6h or 90m, of at most 7 days.`);
+  }
   const bounds = words[0] === "-" ? limits : undefined;
   /** @type {Given} */
   const given = options.continue ? { words: words.slice(1) } : await taskIn(words.slice(1), options);
@@ -168,11 +169,12 @@ function optionsToGoOn({
   model,
   budget,
   wait,
+  silence,
   pi,
 }) {
   const flags = [...(approve ? ["--approve"] : []), ...(allowCommands ? ["--allow-commands"] : [])];
   const allows = allowed.map((value) => `--allow-value=${shellQuoted(value)}`);
-  const values = Object.entries({ model, budget, wait, pi }).flatMap(([name, value]) =>
+  const values = Object.entries({ model, budget, wait, silence, pi }).flatMap(([name, value]) =>
     value === undefined ? [] : [`--${name} ${shellQuoted(value)}`],
   );
   return [...flags, ...allows, ...values].map((option) => ` ${option}`).join("");
@@ -214,35 +216,6 @@ function detach(words, task, options, session) {
   return STATUS.done;
 }
 
-/** Calls a function after a time, which can stand still. */
-class Deadline {
-  #leftMs;
-  #onEnd;
-  #startedAt = 0;
-  /** @type {NodeJS.Timeout | undefined} */
-  #timer;
-
-  /** @param {number} leftMs @param {() => void} onEnd */
-  constructor(leftMs, onEnd) {
-    this.#leftMs = leftMs;
-    this.#onEnd = onEnd;
-    this.start();
-  }
-
-  start() {
-    if (this.#timer !== undefined) return;
-    this.#startedAt = performance.now();
-    this.#timer = setTimeout(this.#onEnd, Math.min(Math.max(this.#leftMs, 0), MAX_TIMEOUT));
-  }
-
-  stop() {
-    if (this.#timer === undefined) return;
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#leftMs -= performance.now() - this.#startedAt;
-  }
-}
-
 /** A pi that works on a run. */
 class Headless {
   #session;
@@ -265,10 +238,12 @@ class Headless {
   #limits;
   /** The bound that an agent without a workflow has used up. @type {string | undefined} */
   #usedUp;
-  /** True if the run's time is over and no event came in which the run could end itself. */
+  /** True if the run's time is over and its pi was ended. */
   #isLate = false;
-  /** The end of the run's time. @type {Deadline | undefined} */
-  #late;
+  /** The time that is left of the run, in milliseconds. */
+  #leftMs = Infinity;
+  /** True while the run waits for the end of a limit of the model, which takes no time of it. */
+  #waits = false;
   /** @type {Pi | undefined} */
   #pi;
   agent = new Agent();
@@ -341,14 +316,20 @@ class Headless {
       asked.abort();
       pi.end();
     });
-    const refresh = setInterval(() => this.progress.tick(this.#isAtWork), REFRESH);
     // In a terminal the run waits for the user without a time limit.
-    const { timeMs } = this.#limits;
-    const endLate = () => {
-      this.#isLate = true;
-      pi.end();
-    };
-    if (timeMs !== undefined && !isTerminal) this.#late = new Deadline(Number(timeMs) + LATE, endLate);
+    if (this.#limits.timeMs !== undefined && !isTerminal) this.#leftMs = Number(this.#limits.timeMs) + LATE;
+    let last = performance.now();
+    const refresh = setInterval(() => {
+      // The time in which this process did not run is no time of the run.
+      const passed = Math.min(performance.now() - last, 2 * REFRESH);
+      last = performance.now();
+      if (!this.#waits) this.#leftMs -= passed;
+      if (this.#leftMs <= 0 && !this.#isLate) {
+        this.#isLate = true;
+        pi.end();
+      }
+      this.progress.tick(this.#isAtWork);
+    }, REFRESH);
     try {
       noteProcess(this.#session, { pi: pi.pid });
       const ended = await pi.ended;
@@ -360,7 +341,6 @@ class Headless {
       throw error;
     } finally {
       clearInterval(refresh);
-      this.#late?.stop();
       offInterrupt();
       asked.abort();
       this.progress.clear();
@@ -395,9 +375,8 @@ class Headless {
   #onEvent(event) {
     this.#events?.write(event);
     this.progress.event(event);
-    // A wait for the end of a limit of the model takes no time of the run.
-    if (event.type === "paused" && event.resumes !== undefined) this.#late?.stop();
-    else if (event.type === "paused" || event.type === "resumed") this.#late?.start();
+    if (event.type === "paused" || event.type === "resumed") this.#waits = event.resumes !== undefined;
+    if (event.type === "paused" && event.reason === SILENT_PAUSE) this.#leftMs = Math.min(this.#leftMs, LATE);
   }
 
   /** @param {string} text @param {boolean} isRpc true if pi hands events over as records */
@@ -420,7 +399,8 @@ class Headless {
       return { status, outcome: "interrupted", text: `interrupted by ${this.#interruptedBy}` };
     }
     const late = `its time is over, and ${run ? run.state.phaseTitle : "the agent"} has not answered`;
-    if (this.#isLate && (!run || isOpen(run))) return end("budget", `the budget is used up: ${late}`);
+    if (this.#isLate && (!run || (isOpen(run) && run.state.pause !== SILENT_PAUSE)))
+      return end("budget", `the budget is used up: ${late}`);
     const hasEnded = piEnd.signal === null && (piEnd.status === 0 || piEnd.status === 1);
     // An error of pi begins with the reason; a crash ends with the reason.
     const told = hasEnded ? this.#firstError : this.#lastError;
@@ -458,7 +438,12 @@ function endOf(run) {
   const { pause, quota } = /** @type {{ pause?: string, quota?: { until?: number } }} */ (reportOf(run).data);
   const text = `paused in ${state.phaseTitle}${pause === undefined ? "" : `: ${pause}`}`;
   if (state.pause === QUOTA_PAUSE) return { ...end("quota", text), quotaUntil: quota?.until };
-  return { ...end(BUDGET_PAUSES.includes(state.pause ?? "") ? "budget" : "paused", text), outcome };
+  const kind = BUDGET_PAUSES.includes(state.pause ?? "")
+    ? "budget"
+    : state.pause === SILENT_PAUSE
+      ? "silent"
+      : "paused";
+  return { ...end(kind, text), outcome };
 }
 
 /** The session file of the run. @param {import("../pi-workflows.js").Options} options */
@@ -482,7 +467,7 @@ function runsIn(session) {
   return existsSync(session) ? findRuns({ sessions: session }).runs : [];
 }
 
-/** The maximum of `--wait`, in milliseconds: the component takes no longer time. */
+/** The maximum of `--wait` and `--silence`, in milliseconds: the component takes no longer time. */
 const MAX_WAIT = 7 * 86_400_000;
 
 /** The maximum size of a file with a task, in bytes: the component takes no longer task. */
@@ -570,11 +555,11 @@ function boundsOf(option, text) {
  * @param {Given} words
  * @param {import("../pi-workflows.js").Options} options
  */
-function promptOfAgent({ task, words }, { input = [], continue: goesOn, detach: isDetached, wait }) {
+function promptOfAgent({ task, words }, { input = [], continue: goesOn, detach: isDetached, wait, silence }) {
   if (goesOn || isDetached) throw new Failure(`- and --${goesOn ? "continue" : "detach"} exclude each other.`);
   if (words.length > 0) throw new Failure(`${quoted(words[0])} is one word too many. Put the task in quotes.`);
-  if (input.length > 0 || wait !== undefined)
-    throw new Failure(`- takes no --${wait === undefined ? "input" : "wait"}.`);
+  const other = Object.entries({ wait, silence, input: input[0] }).find(([, value]) => value !== undefined);
+  if (other) throw new Failure(`- takes no --${other[0]}.`);
   if (task === undefined) throw new Failure("pi-workflows run - needs a TASK.");
   if (/^\s*[/!]/.test(task))
     throw new Failure(`A task without a workflow cannot begin with ${quoted(task.trim()[0])}.`);
@@ -597,6 +582,7 @@ async function argumentsOf(session, options, hasValues) {
     "accept-rules": acceptRules,
     more,
     wait,
+    silence = SILENCE,
   } = options;
   const copy = await loadedByPi(agentDir());
   const extension = copy ? [] : ["-e", packageFolder()];
@@ -610,7 +596,9 @@ async function argumentsOf(session, options, hasValues) {
     ...extension,
     ...(model === undefined ? [] : ["--model", model]),
     ...(approve ? ["--approve"] : []),
-    ...(hasEvents ? [`--workflow-events=${options["events-full"] ? "full" : "on"}`] : []),
+    ...(hasEvents
+      ? [`--workflow-events=${options["events-full"] ? "full" : "on"}`, `--workflow-silence=${silence}`]
+      : []),
     ...(budget === undefined ? [] : [`--workflow-budget=${budget}`]),
     ...(acceptRules === undefined ? [] : [`--accept-workflow-rules=${acceptRules}`]),
     ...(more === undefined ? [] : [`--workflow-budget-more=${more}`]),

@@ -381,6 +381,7 @@ impl Play {
         let facts = Facts {
             accept_rules: None,
             more: None,
+            silence: None,
             wait: flag(64).then(|| "6h".to_owned()),
             at_work: flag(32),
             watching: if flag(4) { Watching::Texts } else { Watching::Names },

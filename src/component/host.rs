@@ -193,8 +193,16 @@ fn perform_one(effect: Effect, results: &mut Results) -> Result<(), types::Error
             timers::start(id, delay_ms);
             Ok(())
         }
+        Effect::StartTimerAtSilence { id, delay_ms } => {
+            timers::start_at_silence(id, delay_ms);
+            Ok(())
+        }
         Effect::StopTimer { id } => {
             timers::stop(id);
+            Ok(())
+        }
+        Effect::WatchClock(watch) => {
+            timers::watch_clock(watch);
             Ok(())
         }
         Effect::WatchTerminal(watch) => ui::watch_terminal(watch),

@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::definition;
 use crate::engine::{
     ACCEPT_RULES_FLAG, ALLOW_COMMANDS_FLAG, ALLOW_INPUTS_FLAG, ALLOW_VALUES_FLAG, BUDGET_FLAG, COMMANDS, Command,
-    EVENTS_FLAG, MORE_FLAG, STEP_TOOL, WAIT_FLAG,
+    EVENTS_FLAG, MORE_FLAG, SILENCE_FLAG, STEP_TOOL, WAIT_FLAG,
 };
 use crate::engine::{Context, EndedCall, Engine, Event, Facts, Output, Reply, Stop, Ui, Watching, prepared};
 use crate::protocol::{
@@ -91,6 +91,7 @@ impl Guest for Component {
             api::EventKind::MessageStart,
             api::EventKind::ChildProgress,
             api::EventKind::ChildEnd,
+            api::EventKind::TimeSkipped,
         ] {
             api::on(kind);
         }
@@ -106,7 +107,8 @@ impl Guest for Component {
         for flag in [ALLOW_COMMANDS_FLAG, ALLOW_INPUTS_FLAG] {
             api::register_flag(&api::Flag { name: flag.name.into(), description: flag.description.into() });
         }
-        for flag in [ALLOW_VALUES_FLAG, BUDGET_FLAG, ACCEPT_RULES_FLAG, MORE_FLAG, EVENTS_FLAG, WAIT_FLAG] {
+        for flag in [ALLOW_VALUES_FLAG, BUDGET_FLAG, ACCEPT_RULES_FLAG, MORE_FLAG, EVENTS_FLAG, WAIT_FLAG, SILENCE_FLAG]
+        {
             api::register_text_flag(&api::Flag { name: flag.name.into(), description: flag.description.into() });
         }
         for command in &COMMANDS {
@@ -274,6 +276,7 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
                 accept_rules: at_start(ACCEPT_RULES_FLAG)?,
                 more: at_start(MORE_FLAG)?,
                 wait: known(api::get_text_flag(WAIT_FLAG.name))?,
+                silence: known(api::get_text_flag(SILENCE_FLAG.name))?,
                 panel: panel(entries.newest.as_deref())?,
                 mark,
                 // pi moves in the tree only while the agent is at rest; pi 0.87.1 counts the move itself as work.
@@ -327,6 +330,7 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
             let ended = Some(outcome.clone().into());
             handle(at, Event::Child { report: report.clone().into(), ended })
         }
+        guest::Event::TimeSkipped(ms) => handle(at, Event::TimeSkipped { ms: *ms }),
     })
 }
 

@@ -43,6 +43,7 @@ impl Engine {
             self.agent.ending.end_pause();
             self.proposals.user_spoke();
             self.repetition.forget();
+            self.deadlines.forget();
         }
         if from_user && !tell_needs_resume(&mut self.run, &self.session, cx) {
             self.resume(cx);

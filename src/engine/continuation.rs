@@ -204,6 +204,7 @@ impl Engine {
         let paused = self.run.running().filter(|state| state.progress().paused.is_some());
         let Some(new) = paused.map(RunState::resumed) else { return false };
         self.repetition.forget();
+        self.deadlines.forget();
         self.transition(new, cx);
         true
     }

@@ -82,6 +82,15 @@ pub enum Effect {
         /// Its duration, in milliseconds.
         delay_ms: u32,
     },
+    /// Like [`Self::StartTimer`], but the delay begins anew with each new output of the agent.
+    StartTimerAtSilence {
+        /// Its id.
+        id: u64,
+        /// The delay, in milliseconds.
+        delay_ms: u32,
+    },
+    /// Begins or ends to report [`Event::TimeSkipped`](super::Event::TimeSkipped).
+    WatchClock(bool),
     /// Stops a timer.
     StopTimer {
         /// Its id.

@@ -119,6 +119,11 @@ pub enum Event<'a> {
         /// The entry was the newest; otherwise, later entries of the same effects were not appended either.
         is_newest: bool,
     },
+    /// The system slept, the process was stopped, or the clock was changed.
+    TimeSkipped {
+        /// The milliseconds that the clock went on without work; 0 if it went back.
+        ms: u64,
+    },
     /// A timer ran out.
     Timer {
         /// The id of [`Effect::StartTimer`](super::Effect::StartTimer).
@@ -202,6 +207,8 @@ pub struct Facts {
     pub more: Option<String>,
     /// The value of [`WAIT_FLAG`](super::WAIT_FLAG); `None` without it.
     pub wait: Option<String>,
+    /// The value of [`SILENCE_FLAG`](super::SILENCE_FLAG); `None` without it.
+    pub silence: Option<String>,
     /// The panel is on; see [`PANEL_ENTRY_TYPE`](crate::protocol::PANEL_ENTRY_TYPE).
     pub panel: bool,
     /// The place of the newest entry of the stored run.

@@ -16,6 +16,7 @@ mod commands;
 mod consent;
 mod context;
 mod continuation;
+mod deadlines;
 mod display;
 mod effect;
 mod ending;
@@ -51,6 +52,7 @@ use crate::definition::Stale;
 
 use context::Cx;
 use continuation::tell_pause;
+use deadlines::state::{BUDGET_TIMER, SILENCE_TIMER};
 use display::Shown;
 use entries::MAY_HAVE_RUN;
 use fresh_start::mark_prompts;
@@ -62,7 +64,7 @@ pub use arguments::prepared;
 pub use budget::bound;
 pub use commands::{
     ACCEPT_RULES_FLAG, ALLOW_COMMANDS_FLAG, ALLOW_INPUTS_FLAG, ALLOW_VALUES_FLAG, BUDGET_FLAG, COMMANDS, Command,
-    Completion, EVENTS_FLAG, MORE_FLAG, WAIT_FLAG,
+    Completion, EVENTS_FLAG, MORE_FLAG, SILENCE_FLAG, WAIT_FLAG,
 };
 pub use context::{Context, Ui};
 pub use effect::{
@@ -124,9 +126,10 @@ impl Engine {
         let stays = reply == Reply::None && !was_waiting && self.quota.is_waiting() && !cx.ui.exists();
         let reply = if stays { Reply::Settle } else { reply };
         mark_prompts(&self.run, &mut cx);
-        let Self { run, agent, meter, pending, watch, .. } = &mut *self;
+        let Self { run, agent, meter, pending, watch, deadlines, session, .. } = &mut *self;
         let observed = Observed { run, agent, meter, pending };
         watch.tell_event(noted, &reply, &observed, &mut cx);
+        deadlines.follow(&observed, session, &mut cx);
         cx.gone = cx.gone || self.attention.update(&self.run, &self.agent, &self.pending, &mut cx).is_err();
         if cx.gone {
             return Output { effects: Vec::new(), reply: reply.restriction() };
@@ -200,7 +203,15 @@ impl Engine {
             Event::Select { pick, own } => self.selected(pick, own, cx)?,
             Event::Child { report, ended } => self.child_told(report, ended, cx),
             Event::Timer { id: quota::TIMER, idle } => self.quota.tick(idle, cx),
+            Event::Timer { id: id @ (BUDGET_TIMER | SILENCE_TIMER), .. } => self.deadline(id, cx),
             Event::Timer { id, idle } => self.timer(id, idle, cx),
+            Event::TimeSkipped { ms } => {
+                self.meter.skip(ms, &mut self.agent.activity, cx.unix_ms);
+                // The state is stored, so that a later process knows the time that was no work.
+                if let Some(state) = self.run.running().cloned() {
+                    self.transition(state, cx);
+                }
+            }
             Event::ViewBegun { first_kept } => self.fresh_start.begun(first_kept),
             Event::NotStored { is_newest } => self.not_stored(is_newest, cx),
         }

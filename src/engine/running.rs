@@ -80,7 +80,7 @@ impl Agent {
 }
 
 /// The tools whose calls run, except `workflow_step`: a call of it waits for an answer, which has its own rules.
-fn running(cx: &mut Cx) -> Vec<String> {
+pub(super) fn running(cx: &mut Cx) -> Vec<String> {
     let running = cx.host.running_tools().map(Some);
     let mut running = cx.unless_gone(running).unwrap_or_default();
     running.retain(|name| name != STEP_TOOL_NAME);

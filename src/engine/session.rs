@@ -40,6 +40,7 @@ impl Engine {
             accept_rules,
             more,
             wait,
+            silence,
             panel,
             mark,
             at_work,
@@ -55,6 +56,7 @@ impl Engine {
         self.session.read_bound(budget.as_deref(), cx);
         self.watch.begin_session(watching);
         self.session.read_wait(wait.as_deref(), cx);
+        self.session.read_silence(silence.as_deref(), cx);
         self.display.begin_session(panel, cx);
         self.agent.begin_session(at_work);
         self.limits.begin_session(same_session, cx)?;

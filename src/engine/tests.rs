@@ -26,6 +26,8 @@ struct Session {
     blocked: Option<String>,
     /// The claims that were given back, `true` for those with which no run is left; kept apart likewise.
     released: Vec<bool>,
+    /// The effects that set the timers of the agent's work, since they were last looked at; kept apart in the same way.
+    deadlines: Vec<Effect>,
     /// The next calls are of one answer of the model; otherwise each call is of an answer of its own.
     one_answer: bool,
     /// The events so far, if they are recorded.
@@ -74,6 +76,7 @@ impl Session {
             status: None,
             blocked: None,
             released: Vec::new(),
+            deadlines: Vec::new(),
             one_answer: false,
             recorded: None,
         };
@@ -104,6 +107,13 @@ impl Session {
             }
             Effect::ReleaseClaim { is_over } => {
                 self.released.push(*is_over);
+                false
+            }
+            Effect::WatchClock(_)
+            | Effect::StartTimerAtSilence { .. }
+            | Effect::StartTimer { id: 3 | 4, .. }
+            | Effect::StopTimer { id: 3 | 4 } => {
+                self.deadlines.push(effect.clone());
                 false
             }
             _ => true,
@@ -1059,6 +1069,7 @@ mod claims;
 mod command_values;
 mod confinement;
 mod conversation;
+mod deadlines;
 mod ending;
 mod entries;
 mod evidence;

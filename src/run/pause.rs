@@ -99,6 +99,12 @@ pub enum PauseReason {
         /// `output.ID.NAME`.
         output: String,
     },
+    /// The agent was stopped this number of times because nothing new came of it.
+    Silent {
+        times: u32,
+        /// The time without new output after which it was stopped, in milliseconds.
+        ms: u64,
+    },
     /// The user has not approved yet.
     Approval { question: String },
     /// The user has not allowed the commands of a gate.

@@ -453,6 +453,7 @@ mod tests {
             PauseReason::Repeats { times: 20 },
             PauseReason::CutOff { times: 4 },
             PauseReason::Limit { times: 2 },
+            PauseReason::Silent { times: 2, ms: 9 },
             PauseReason::Gate { label, times: 3 },
             PauseReason::Loops { of: "r".into(), outcome: "o".into(), times: 2, scope: None },
             PauseReason::Loops { of: "r".into(), outcome: "o".into(), times: 2, scope: Some("/w".into()) },

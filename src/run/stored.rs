@@ -277,6 +277,7 @@ fn known_reason(reason: &Value) -> Option<PauseReason> {
         "repeats" => PauseReason::Repeats { times: times()? },
         "cutOff" => PauseReason::CutOff { times: times()? },
         "limit" => PauseReason::Limit { times: times()? },
+        "silent" => PauseReason::Silent { times: times()?, ms: amount("ms")? },
         "gate" => PauseReason::Gate { label: text("label")?, times: times()? },
         "loops" => {
             let scope = get(reason, "scope").map_or(Some(None), |scope| string(scope).map(Some))?;

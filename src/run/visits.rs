@@ -29,7 +29,7 @@ impl RunState {
     /// Returns this state, which a transition made of `before`, with the visits and counters that follow from it.
     pub fn moved_from(mut self, before: &RunState, leaving: Leaving, now: u64) -> Self {
         if let Some(visit) = self.progress.visits.get_mut(&before.current_path.key()) {
-            visit.ended_at = Some(now);
+            visit.ended_at = Some(now.max(visit.started_at));
             visit.skipped = leaving == Leaving::Skipped;
             visit.unfinished = matches!(leaving, Leaving::Again | Leaving::OverBudget);
         }

@@ -30,6 +30,18 @@ pub const STOPPED_BEHIND_END: &str = "The workflow has ended. The agent called t
 /// Refusal of a tool call after the end of a run.
 pub const BEHIND_END: &str = "[workflow] The workflow has ended: no more tools can be called. With the user's next message you have all tools again.";
 
+/// Prompt for an agent that was stopped because nothing new came of it, or of these tools, for this time.
+pub fn silent(tools: &[String], ms: u64) -> String {
+    let (of, how) = match tools {
+        [] => ("your answer".to_owned(), ""),
+        tools => (
+            tools.iter().map(|tool| format!("`{tool}`")).collect::<Vec<_>>().join(", "),
+            " A command that takes so long must print its progress; one that does not end by itself must run in the background.",
+        ),
+    };
+    format!("[workflow] Nothing new came of {of} for {}, so you were stopped.{how} Go on with the phase.", duration(ms))
+}
+
 /// Refusal of a move while calls of these tools run.
 pub fn still_running(tools: &[String]) -> String {
     let tools: Vec<String> = tools.iter().map(|tool| format!("`{tool}`")).collect();

@@ -43,6 +43,10 @@ impl fmt::Display for PauseReason {
             Self::Limit { times } => {
                 write!(f, "{times} automatic continuations in one phase are the bound")
             }
+            Self::Silent { times, ms } => {
+                let (times, ms) = (counted(times, "time"), duration(*ms));
+                write!(f, "nothing new came of the agent for {ms}, {times} in this phase")
+            }
             Self::Gate { label, times } => {
                 let (times, label) = (counted(times, "attempt"), short_name(label));
                 write!(f, "the gate was not passed in {times}; last: {label}")
@@ -149,6 +153,7 @@ impl PauseReason {
             Self::Repeats { .. } => "the agent repeats itself",
             Self::CutOff { .. } => "answers are cut off",
             Self::Limit { .. } => "too many continuations",
+            Self::Silent { .. } => "the agent is silent",
             Self::Gate { .. } => "the gate is not passed",
             Self::Loops { .. } => "too many loops",
             Self::Way { .. } => "an outcome came too often",

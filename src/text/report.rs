@@ -246,7 +246,8 @@ impl<'a> Report<'a> {
                 Outcome::Done | Outcome::Stopped => last_visit().or(ended_at),
                 Outcome::Cancelled | Outcome::Replaced => ended_at,
                 Outcome::Running | Outcome::Paused => None,
-            },
+            }
+            .map(|end| end.max(state.started_at)),
             fingerprint: seal.map(ToString::to_string),
             usage: state.usage(),
             repeated_visits: (!progress.visits.is_empty()).then(|| repeated.map(u64::from).sum()),
@@ -492,7 +493,7 @@ fn phases(state: &RunState, in_progress: bool) -> Vec<PhaseReport<'_>> {
             nested_in,
             passes: visit.number,
             started_at: visit.started_at,
-            ended_at: visit.ended_at,
+            ended_at: visit.ended_at.map(|end| end.max(visit.started_at)),
             outcome: state.progress().outcomes.get(key).map(String::as_str),
             skipped: visit.skipped,
             current: in_progress && *key == current,

@@ -210,10 +210,11 @@ events! {
         /// The amount that may be spent.
         limit: u64,
     }
-    /// A bound that ends an endless repetition is reached: the run pauses.
+    /// A bound that ends an endless repetition is reached: the run pauses. An agent that is `silent` the first time is
+    /// stopped and goes on.
     Limit = "limit" {
         /// The bound, a kind of pause: `idle`, `repeats`, `cutOff`, `limit` (automatic continuations), `gate`, `loops`,
-        /// `way` or `outputs`.
+        /// `way`, `outputs` or `silent`.
         bound: String,
         /// The number of times that is the bound.
         times: u64,

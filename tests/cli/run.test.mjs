@@ -81,6 +81,33 @@ for (const version of VERSIONS) {
       assert.deepEqual([wrong.status, wrong.stderr.split(":")[0]], [2, "--wait"]);
     });
 
+    test("a run whose agent is silent twice ends with 8, and goes on", async (t) => {
+      const silent = { text: "Hm.", hang: /** @type {const} */ ("alive") };
+      const { run, sandbox } = await withPi(t, version, [silent, silent, ...steps("next", "next"), REST], {
+        globalFiles: HELLO,
+      });
+      const ended = await run("hello", "Do it", "--silence", "2s", "--events", "events.jsonl", "--result", "r.json");
+      assert.equal(ended.status, 8, ended.stderr);
+      assert.match(ended.stderr, /\npaused in Plan: nothing new came of the agent for 2s, 2 times in this phase · /);
+      assert.match(ended.stderr, /\nTo go on: pi-workflows run --continue --session \S+ --silence 2s\n$/);
+      const lines = readFileSync(join(sandbox.project, "events.jsonl"), "utf8").trim().split("\n");
+      const events = lines
+        .map((line) => JSON.parse(line))
+        .filter(({ type }) => ["limit", "paused", "exit"].includes(type));
+      assert.deepEqual(
+        events.map(({ type, times, reason, status }) => [type, times ?? reason ?? status]),
+        [
+          ["limit", 1],
+          ["limit", 2],
+          ["paused", "silent"],
+          ["exit", 8],
+        ],
+      );
+      assert.equal((await run("--continue")).status, 0);
+      const wrong = await run("hello", "Do it", "--silence", "soon");
+      assert.deepEqual([wrong.status, wrong.stderr.split(":")[0]], [2, "--silence"]);
+    });
+
     test("a wait for a limit by the settings takes no time of the budget", LONG, async (t) => {
       const limit = { status: 429, text: "Rate limit. Please try again in 12s." };
       const { run } = await withPi(t, version, [limit, ...steps("next", "next"), REST], {

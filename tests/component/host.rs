@@ -841,8 +841,16 @@ impl timers::Host for Host {
         self.did(format!("start-timer {id} {delay_ms}"));
     }
 
+    fn start_at_silence(&mut self, id: u64, delay_ms: u32) {
+        self.did(format!("start-timer-at-silence {id} {delay_ms}"));
+    }
+
     fn stop(&mut self, id: u64) {
         self.did(format!("stop-timer {id}"));
+    }
+
+    fn watch_clock(&mut self, watch: bool) {
+        self.did(format!("watch-clock {watch}"));
     }
 }
 

@@ -191,7 +191,7 @@ impl Engine {
     }
 
     /// Ends all children when a budget that they share is used up.
-    fn end_children_over_budget(&mut self, cx: &mut Cx) {
+    pub(super) fn end_children_over_budget(&mut self, cx: &mut Cx) {
         if self.children.is_ending() {
             return;
         }

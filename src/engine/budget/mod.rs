@@ -154,7 +154,16 @@ impl Engine {
             let option = &mut self.session.more;
             let option = || UsersWord::of_option(option, |value| value == UNKNOWN).map(|(word, _)| word);
             match word.take().or_else(option) {
-                Some(word) => self.accept_unknown(word, cx),
+                Some(_) => {
+                    let told = match reason {
+                        PauseReason::UnknownUsage { .. } => Unknown::Usage,
+                        _ => Unknown::Cost,
+                    };
+                    let accept = |unknown| (unknown == told).then_some(Change::Accept(unknown));
+                    if self.change_allowances(cx, |budget| accept(budget.unknown()?)) {
+                        cx.notify(Level::Warning, text::unknown_accepted(told));
+                    }
+                }
                 None => return self.ask_for_more(reason, more, was_at_rest, cx),
             }
         }
@@ -282,20 +291,6 @@ impl Engine {
         match budget_used_up(&self.run, &self.agent, &self.meter, cx) {
             Some(now) if !is_about_the_same(&now, asked) => self.resume_with("", None, was_at_rest, cx),
             _ => self.resume_with(trim(&more), Some(word), was_at_rest, cx),
-        }
-    }
-
-    fn accept_unknown(&mut self, _: UsersWord, cx: &mut Cx) {
-        let told = match self.run.pause_reason() {
-            Some(PauseReason::UnknownUsage { .. }) => Unknown::Usage,
-            _ => Unknown::Cost,
-        };
-        let accepted = self.change_allowances(cx, |budget| {
-            let unknown = budget.unknown()?;
-            (unknown == told).then_some(Change::Accept(unknown))
-        });
-        if accepted {
-            cx.notify(Level::Warning, text::unknown_accepted(told));
         }
     }
 

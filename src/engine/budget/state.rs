@@ -1,8 +1,9 @@
 //! The usage of the run since the newest state entry.
 
+use crate::definition::Measure;
 use crate::engine::context::Cx;
-use crate::engine::state::{Agent, Run};
-use crate::run::{Active, RunState};
+use crate::engine::state::{Activity, Agent, Run};
+use crate::run::{Active, RunState, Spending};
 use crate::usage::{Rule, Usage};
 
 /// Counts the usage that pi's entries do not show, and adds it to the usage that they show. A state entry holds the
@@ -76,6 +77,14 @@ impl UsageMeter {
         }
     }
 
+    /// The clock went on by this time without work, or went back. The time of a dialog is waiting anyway.
+    pub fn skip(&mut self, ms: u64, activity: &mut Activity, now: u64) {
+        if activity.is_working() && self.dialog.is_none() {
+            self.noted.wait_ms = self.noted.wait_ms.saturating_add(ms);
+        }
+        activity.clock_changed(now);
+    }
+
     /// Returns a new state of a run with the usage since the newest state entry, and begins to count anew. Without a
     /// state of this run before, the run begins with the new state.
     pub fn count(&mut self, new: RunState, run: &Run, agent: &Agent, cx: &mut Cx) -> RunState {
@@ -105,6 +114,17 @@ impl UsageMeter {
     pub fn with_budgets(&self, run: &Run, agent: &Agent, cx: &mut Cx) -> Option<RunState> {
         run.active().filter(Active::has_budget)?;
         self.up_to_now(run, agent, cx)
+    }
+
+    /// The time that is left of the budgets of time, in milliseconds; `None` without such a budget.
+    pub fn time_left(&self, run: &Run, agent: &Agent, cx: &mut Cx) -> Option<u64> {
+        let left = |active: &Active| {
+            let budgets = active.budgets();
+            let bounds = budgets.iter().flat_map(Spending::bounds).filter(|bound| bound.measure == Measure::Time);
+            bounds.map(|bound| bound.limit.saturating_sub(bound.spent)).min()
+        };
+        left(&run.active().filter(Active::has_budget)?)?;
+        left(&Active::resolve(&self.up_to_now(run, agent, cx)?, run.library())?)
     }
 
     /// The usage since the newest state entry.

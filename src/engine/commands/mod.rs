@@ -93,6 +93,12 @@ pub const WAIT_FLAG: Command = Command {
     description: "How long a run may wait for the ends of limits of the model in all, such as 6h",
 };
 
+/// The flag with the time after which an agent without new output is stopped.
+pub const SILENCE_FLAG: Command = Command {
+    name: "workflow-silence",
+    description: "The time without new output after which the agent of a run is stopped, such as 2h, or off",
+};
+
 impl Engine {
     /// Runs a command.
     pub(super) fn command(&mut self, name: &str, arguments: &str, cx: &mut Cx) -> Result<Reply, Stale> {

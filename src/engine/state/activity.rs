@@ -63,6 +63,13 @@ impl Activity {
         }
     }
 
+    /// The clock may have gone back: the agent has not begun to work later than now.
+    pub fn clock_changed(&mut self, now: u64) {
+        if let Doing::Working { since } = &mut self.0 {
+            *since = now.min(*since);
+        }
+    }
+
     /// The agent does not run.
     pub fn end_work(&mut self) {
         if self.is_working() {

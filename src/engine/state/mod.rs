@@ -23,6 +23,7 @@ use super::branches::state::Children;
 use super::briefing::state::Briefing;
 use super::budget::state::UsageMeter;
 use super::context::Cx;
+use super::deadlines::state::Deadlines;
 use super::display::Display;
 use super::effect::Effect;
 use super::fresh_start::state::FreshStart;
@@ -34,6 +35,7 @@ use super::repetition::state::Repetition;
 use super::tools;
 use super::watching::state::Watch;
 
+pub(super) use activity::Activity;
 pub(super) use agent::{Agent, Origin, Turn};
 pub(super) use agent_of::AgentOf;
 pub(super) use place::{Place, Waiter};
@@ -58,6 +60,7 @@ pub struct Engine {
     pub(super) limits: Limits,
     pub(super) attention: Attention,
     pub(super) quota: Quota,
+    pub(super) deadlines: Deadlines,
     pub(super) display: Display,
     pub(super) watch: Watch,
 }

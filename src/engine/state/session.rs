@@ -28,6 +28,8 @@ pub struct Session {
     pub more: Option<String>,
     /// The longest time of all waits for limits of the model since the user acted last, in milliseconds; `None` for no wait.
     pub wait: Option<u64>,
+    /// The time that the agent may be silent, in milliseconds; 0 for no bound, `None` if the command line does not say it.
+    pub silence: Option<u64>,
     /// The commands that the user allowed for this session.
     pub allowed_commands: Set<String>,
     /// The commands that the user allowed for the run with this task id.

@@ -202,7 +202,7 @@ fn the_order_of_visits_is_that_of_the_steps_and_no_time_is_negative() {
     let _ = session.command("workflow", ":next");
     let state = session.stored_run().unwrap();
     let report = crate::text::Report::of(state, crate::text::Circumstances::default()).markdown(|_| Ok(0)).unwrap();
-    assert!(report.contains(" to 2025-05-14 14:46:07 UTC+00:00 (0s)"), "{report}");
+    assert!(report.contains(" to 2025-05-14 14:56:07 UTC+00:00 (0s)"), "{report}");
 }
 
 #[test]

@@ -45,6 +45,7 @@ pub(super) fn lasting(event: &Event) -> Event<'static> {
         Event::ViewBegun { first_kept } => Event::ViewBegun { first_kept },
         Event::NotStored { is_newest } => Event::NotStored { is_newest },
         Event::Timer { id, idle } => Event::Timer { id, idle },
+        Event::TimeSkipped { ms } => Event::TimeSkipped { ms },
     }
 }
 

@@ -97,7 +97,7 @@ impl Watch {
     }
 
     /// The run that is watched; a branch is watched by the run that contains it.
-    fn watched<'a>(&self, run: &'a Run) -> Option<&'a RunState> {
+    pub fn watched<'a>(&self, run: &'a Run) -> Option<&'a RunState> {
         run.running().filter(|state| !self.is_off() && state.progress().branch.is_none())
     }
 }

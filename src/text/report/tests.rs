@@ -183,10 +183,10 @@ fn a_run_has_one_outcome() {
     let expected = format!("- **Outcome:** done\n- **Time:** {started} to 2025-05-14 15:01:40 UTC+00:00 (5m 32s)");
     assert_eq!(done, (json!("done"), json!(1_747_234_900_000_u64), expected));
     let cancel = |data: &mut Value| (data["active"], data["cancelled"]) = (false.into(), true.into());
-    let ended_at = Some(1_747_234_567_000);
+    let ended_at = Some(1_747_234_567_900);
     let known = Circumstances { ended_at, ..Circumstances::default() };
     let expected = format!("- **Outcome:** cancelled\n- **Time:** {started} to 2025-05-14 14:56:07 UTC+00:00 (0s)");
-    assert_eq!(outcome(cancel, known), (json!("cancelled"), json!(1_747_234_567_000_u64), expected));
+    assert_eq!(outcome(cancel, known), (json!("cancelled"), json!(1_747_234_567_900_u64), expected));
     let known = Circumstances { replaced: true, ..Circumstances::default() };
     let expected = format!("- **Outcome:** replaced by another run before its end\n- **Time:** started {started}");
     assert_eq!(outcome(|_| (), known.clone()), (json!("replaced"), Value::Null, expected));

@@ -8,7 +8,7 @@ import { PATIENCE_MS } from "./pi.mjs";
 
 /**
  * One answer of the model. `status` makes it an HTTP error with `text` as its message. `hang` sends `text` (if any) and
- * then neither ends nor closes. Without `usage` the prompt counts a token for every four characters of the request.
+ * then neither ends nor closes; with "alive" it sends lines that keep the connection alive. Without `usage` the prompt counts a token for every four characters of the request.
  *
  * @typedef {object} Step
  * @property {string} [text]
@@ -16,7 +16,7 @@ import { PATIENCE_MS } from "./pi.mjs";
  * @property {boolean} [cut] the answer ends because of its output limit
  * @property {number} [status]
  * @property {number} [delayMs]
- * @property {boolean} [hang]
+ * @property {boolean | "alive"} [hang]
  * @property {{ prompt?: number, completion?: number, cacheRead?: number, cacheWrite?: number, reasoning?: number }}
  *   [usage] tokens reported to pi; `prompt` includes those of the cache, `completion` those of reasoning
  * @property {string} [answeredBy] the name of the model that the provider reports
@@ -96,6 +96,9 @@ export async function startModel(script = []) {
       response.write(`data: ${JSON.stringify({ ...head, ...chunk })}\n\n`);
     }
     if (!step.hang) response.end("data: [DONE]\n\n");
+    if (step.hang !== "alive") return;
+    const alive = setInterval(() => response.write(": keep-alive\n\n"), 100);
+    response.on("close", () => clearInterval(alive));
   }
 
   server.listen(0, "127.0.0.1");
