@@ -93,7 +93,7 @@ function importsOf(files, project) {
   };
   const context = {
     resolveWrite: (/** @type {string} */ path) => orFail(() => resolveWrite(path, project)),
-    canConfine: () => orFail(canConfine),
+    canConfine: (/** @type {boolean} */ network) => orFail(() => canConfine(network)),
     utcOffset,
     zoneOffset,
   };

@@ -1,23 +1,13 @@
 // Carries out the outcome `confine` for pi's tools: runs the command line of `bash` in the sandbox, and lets the file
 // tools reach the writable paths only, and nothing that is hidden.
 
-import {
-  absolutePath,
-  Busy,
-  canConfine,
-  findHidden,
-  isBelow,
-  messageOf,
-  plainText,
-  realPath,
-  SandboxSession,
-  unlessFails,
-} from "#sandbox";
+import { absolutePath, Busy, canConfine, messageOf, plainText, realPath, SandboxSession, unlessFails } from "#sandbox";
 
 import { FileTools } from "./file-tools.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
 /** @typedef {import("#sandbox").Limits} Limits */
+/** @typedef {import("#sandbox").Watch} Watch */
 
 /**
  * A tool call of pi.
@@ -26,6 +16,9 @@ import { FileTools } from "./file-tools.js";
  * @property {string} toolCallId
  * @property {any} input its arguments
  */
+
+/** The key of the status that tells what is looked at. */
+const LOOK = "sandbox";
 
 const NOT_GRANTED = "the manifest does not grant it";
 
@@ -63,10 +56,10 @@ export class Confinement {
     if (this.#granted) unlessFails(() => this.#fileTools.register());
   }
 
-  /** Returns if command lines can be confined. @throws {Error} with the reason */
-  test() {
+  /** Returns if command lines can be confined. @param {boolean} network @throws {Error} with the reason */
+  test(network) {
     this.#checkGrant();
-    canConfine();
+    canConfine(network);
   }
 
   #checkGrant() {
@@ -87,12 +80,14 @@ export class Confinement {
    * @param {Call} call
    * @param {Limits} limits
    * @param {Context} context
-   * @returns {string | undefined | Promise<string | undefined>} the reason for refusing the call
+   * @returns {Promise<string | undefined>} the reason for refusing the call
    */
-  confine(call, limits, context) {
+  async confine(call, limits, context) {
     try {
-      const reason = this.#sandbox.whenFree(() => this.#tryToConfine(call, limits, context), context.signal);
-      return reason instanceof Promise ? reason.catch(whyNot) : reason;
+      const { signal, ui } = context;
+      const tell = (/** @type {string | undefined} */ what) =>
+        unlessFails(() => ui.setStatus(LOOK, what && `The sandbox looks at ${plainText(what)} …`));
+      return await this.#sandbox.whenFree(() => this.#tryToConfine(call, limits, context, { signal, tell }), signal);
     } catch (error) {
       return whyNot(error);
     }
@@ -102,23 +97,25 @@ export class Confinement {
    * @param {Call} call
    * @param {Limits} limits
    * @param {Context} context
-   * @returns {string | undefined} the reason for refusing the call
+   * @param {Watch} watch
+   * @returns {Promise<string | undefined>} the reason for refusing the call
    */
-  #tryToConfine({ toolName, toolCallId, input }, limits, context) {
+  async #tryToConfine({ toolName, toolCallId, input }, limits, context, watch) {
     const { cwd } = context;
     if (toolName === "bash" && typeof input?.command === "string") {
       this.#observe();
       this.#checkGrant();
-      const at = { cwd, session: context.sessionManager.getSessionId() };
-      input.command = this.#sandbox.command(toolCallId, input.command, limits, at);
+      const at = { cwd, session: context.sessionManager.getSessionId(), ...watch };
+      input.command = await this.#sandbox.command(toolCallId, input.command, limits, at);
       return undefined;
     }
     if ((toolName === "read" || toolName === "edit" || toolName === "write") && typeof input?.path === "string") {
       this.#checkGrant();
-      return this.#fileTools.confine(toolName, input, this.#sandbox.reach(limits, cwd, toolName !== "read"));
+      const reach = this.#sandbox.reach(limits, cwd, toolName !== "read", watch);
+      return this.#fileTools.confine(toolName, input, reach);
     }
     if (toolName === "grep" || toolName === "find" || toolName === "ls")
-      return this.#confineSearch({ toolName, toolCallId, input }, limits, context);
+      return this.#confineSearch({ toolName, toolCallId, input }, limits, context, watch);
     return `The tool "${plainText(String(toolName))}" cannot be confined.`;
   }
 
@@ -127,21 +124,22 @@ export class Confinement {
    * @param {Call} call
    * @param {Limits} limits
    * @param {Context} context
-   * @returns {string | undefined} the reason for refusing the call
+   * @param {Watch} watch
+   * @returns {Promise<string | undefined>} the reason for refusing the call
    */
-  #confineSearch({ toolName, toolCallId, input }, limits, { cwd, sessionManager }) {
-    const hidden = findHidden(limits.hidden ?? [], cwd);
+  async #confineSearch({ toolName, toolCallId, input }, limits, { cwd, sessionManager }, watch) {
+    const session = sessionManager.getSessionId();
     const other = this.#fileTools.replaced(toolName);
     if (other) return other;
     const path = input?.path ?? ".";
     if (typeof path !== "string") return `The tool "${toolName}" cannot be confined without a readable path.`;
     const place = realPath(absolutePath(path, cwd));
-    if (hidden.isHidden(place)) return `${plainText(place)} is hidden.`;
+    const { itself, inside } = await this.#sandbox.hiddenAt(limits, cwd, place, watch);
+    if (itself) return `${plainText(place)} is hidden.`;
     if (toolName !== "grep") return undefined;
-    const inside = hidden.names().find((name) => isBelow(name, place));
     if (inside !== undefined) return `${plainText(inside)} is hidden, and "grep" would search it. Search with "bash".`;
     this.#observe();
-    return this.#sandbox.search(toolCallId, place, sessionManager.getSessionId())
+    return this.#sandbox.search(toolCallId, place, session)
       ? undefined
       : 'A command is running. Run "grep" after it, or search with "bash".';
   }

@@ -68,8 +68,8 @@ export class FileTools {
   #definition(name) {
     const { createReadToolDefinition, createEditToolDefinition, createWriteToolDefinition } = this.#codingAgent;
     // Each call works in the folder of its own context.
-    const create = (/** @type {Reach} */ { writable, hidden, kept }) => {
-      const operations = fileOperations(writable, hidden, kept);
+    const create = (/** @type {Reach} */ { writable, check }) => {
+      const operations = fileOperations(writable, check);
       if (name === "edit") return createEditToolDefinition("", { operations });
       if (name === "write") return createWriteToolDefinition("", { operations });
       const { readable: access, readFile, imageType: detectImageMimeType } = operations;

@@ -9,6 +9,7 @@ import { accessSync, constants, lstatSync, mkdtempSync, openSync, readdirSync, r
 import { delimiter, dirname, join, relative, sep } from "node:path";
 
 import { isThere } from "./hidden-paths.js";
+import { known } from "./known.js";
 import { Mounts, OUTSIDE } from "./mounts.js";
 import { seccompFilter } from "./seccomp.js";
 import { privateFolder } from "./session-folder.js";
@@ -234,20 +235,14 @@ function filterFile(sockets) {
   return `/proc/${process.pid}/fd/${descriptor}`;
 }
 
-/**
- * For each path of bubblewrap, true if it can set the permissions of a file (since 0.5).
- * @type {Map<string, boolean>}
- */
-const copying = new Map();
-
 /** @param {string} program */
 function canCopy(program) {
-  const known = copying.get(program);
-  if (known !== undefined) return known;
+  const told = known.copying.get(program);
+  if (told !== undefined) return told;
   const { stdout } = spawnSync(program, ["--version"], { encoding: "utf8" });
   const [, major, minor] = stdout?.match(/(\d+)\.(\d+)/) ?? [];
   const can = Number(major) > 0 || Number(minor) >= 5;
-  copying.set(program, can);
+  known.copying.set(program, can);
   return can;
 }
 

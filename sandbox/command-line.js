@@ -2,7 +2,8 @@
 import { spawnSync } from "node:child_process";
 
 import { bubblewrapLine } from "./bubblewrap.js";
-import { plainText } from "./plain.js";
+import { known } from "./known.js";
+import { plainText, unlessFails } from "./plain.js";
 import { seatbeltLine } from "./seatbelt.js";
 import { sessionFolder, temporaryFolder } from "./session-folder.js";
 
@@ -86,18 +87,16 @@ function alone(line, sandbox) {
   return confined.line;
 }
 
-/** True once an empty command line ran confined. */
-let proven = false;
-
 /**
- * Returns true if the system can confine command lines. A success is remembered.
+ * Returns if the system can confine command lines. A success is remembered.
+ * @param {boolean} network false for command lines without a network
  * @throws {Error} with the reason, and how to fix it
  */
-export function canConfine() {
-  if (proven) return;
+export function canConfine(network) {
+  if (known.starts.get(network) || known.starts.get(false)) return;
   const sandbox = {
     ...NO_PATHS,
-    network: false,
+    network,
     cwd: "/",
     temporary: temporaryFolder(),
     standIns: { file: "", folder: "" },
@@ -106,20 +105,23 @@ export function canConfine() {
     timeout: PROBE_TIMEOUT,
     encoding: "utf8",
   });
-  if (status !== 7) throw new Error(withHelp(plainText(stderr ?? "") || String(error)));
-  proven = true;
+  if (status !== 7) throw new Error(withHelp(plainText(stderr ?? "") || String(error), network));
+  known.starts.set(network, true);
 }
 
 /**
  * Returns the reason for a sandbox that did not start, for the user.
  * @param {string} message of the mechanism
+ * @param {boolean} network
  */
-function withHelp(message) {
+function withHelp(message, network) {
   const [first] = message.trim().split("\n");
+  const needed = network || unlessFails(() => (canConfine(true), true)) === undefined ? "user" : "network";
   const cause = /mount proc/i.test(first)
     ? "The container covers parts of /proc"
     : /namespace|permitted|permission|uid map/i.test(first) &&
-      "The system or the container does not allow user namespaces";
-  const help = cause ? `. ${cause}: see "Where commands cannot be confined" in docs/reference/limits.md` : "";
+      `The system or the container does not allow ${needed} namespaces`;
+  const way = needed === "network" ? ". Commands that may use the network can be confined" : "";
+  const help = cause ? `. ${cause}${way}: see "Where commands cannot be confined" in docs/reference/limits.md` : "";
   return `the sandbox does not start (${first || "no message"})${help}`;
 }

@@ -25,12 +25,11 @@ import { promisify } from "node:util";
 import { isBelow, realPath } from "./write-target.js";
 
 /**
- * Tells what is hidden; see `Hidden` in `hidden-paths.js`.
- * @typedef {Pick<import("./hidden-paths.js").Hidden, "check">} Hidden
- */
-
-/**
  * @typedef {Pick<import("node:fs").BigIntStats | import("node:fs").Stats, "dev" | "ino" | "nlink" | "isFile" | "isDirectory">} Stat
+ */
+/**
+ * Rejects if something at a place may be neither read nor written; `stat` is that of an opened file or folder.
+ * @typedef {(place: string, stat?: Stat) => Promise<void>} Check
  */
 
 const { O_CREAT, O_EXCL, O_RDONLY, O_RDWR, O_TRUNC, O_WRONLY } = constants;
@@ -58,17 +57,11 @@ const write = promisify(writeFile);
  * Returns the operations. Each one throws if it would read or write a file that is not in these paths or is hidden, or create
  * something elsewhere.
  * @param {string[]} writable absolute, without links; `/` is everything
- * @param {() => Hidden} [hidden] returns the hidden paths of this moment
- * @param {Pick<import("./agent-folder.js").Kept, "check">} [kept] the names that stay unchanged
+ * @param {Check} [check]
  * @param {boolean} [byDescriptor] true on Linux
  */
-export function fileOperations(
-  writable,
-  hidden = () => ({ check() {} }),
-  kept = { check() {} },
-  byDescriptor = process.platform === "linux",
-) {
-  const paths = new Paths(writable, hidden, kept);
+export function fileOperations(writable, check = async () => {}, byDescriptor = process.platform === "linux") {
+  const paths = new Paths(writable, check);
   const files = byDescriptor ? new FilesByDescriptor(paths) : new FilesByName(paths);
   /**
    * @template T
@@ -78,8 +71,7 @@ export function fileOperations(
    */
   const withFile = (path, flags, use) =>
     withRealPath(path, async () => {
-      // Nothing else of this process runs between the check and the opening.
-      const descriptor = files.open(path, flags);
+      const descriptor = await files.open(path, flags);
       try {
         return await use(descriptor);
       } finally {
@@ -95,7 +87,7 @@ export function fileOperations(
     readFile: (/** @type {string} */ path) => withFile(path, O_RDONLY, read),
     writeFile: (/** @type {string} */ path, /** @type {string} */ content) =>
       withFile(path, O_WRONLY | O_CREAT | O_TRUNC, (descriptor) => write(descriptor, content)),
-    mkdir: (/** @type {string} */ path) => withRealPath(path, async () => files.mkdir(path)),
+    mkdir: (/** @type {string} */ path) => withRealPath(path, () => files.mkdir(path)),
   };
 }
 
@@ -133,18 +125,15 @@ function imageType(descriptor) {
 /** The checks that both kinds of files make. */
 class Paths {
   #paths;
-  #hidden;
-  #kept;
+  #check;
 
   /**
    * @param {string[]} paths
-   * @param {() => Hidden} hidden
-   * @param {Pick<import("./agent-folder.js").Kept, "check">} kept
+   * @param {Check} check
    */
-  constructor(paths, hidden, kept) {
+  constructor(paths, check) {
     this.#paths = paths;
-    this.#hidden = hidden;
-    this.#kept = kept;
+    this.#check = check;
   }
 
   get #everything() {
@@ -155,10 +144,9 @@ class Paths {
    * @param {string} place of a file
    * @param {Stat} stat of the opened file
    */
-  checkFile(place, stat) {
-    this.#hidden().check(place, stat);
-    this.#kept.check(place, stat);
-    if (!this.#everything) this.checkPlace(place);
+  async checkFile(place, stat) {
+    await this.#check(place, stat);
+    if (!this.#everything) this.#checkWritable(place);
     // Opening anything else could take for ever.
     if (!stat.isFile() && !stat.isDirectory()) throw new Error(`${place} is not a regular file`);
     if (this.#everything) return;
@@ -166,18 +154,20 @@ class Paths {
       throw new Error(`${place} has other names (hard links), which would be changed too`);
   }
 
-  /** @param {string} place of a file */
-  checkPlace(place) {
-    this.#hidden().check(place);
-    this.#kept.check(place);
-    if (!this.#everything && !this.#paths.some((path) => isBelow(place, path)))
-      throw new Error(`${place} may not be written`);
+  /** @param {string} place of a file that is to be created */
+  async checkPlace(place) {
+    await this.#check(place);
+    if (!this.#everything) this.#checkWritable(place);
+  }
+
+  /** @param {string} place */
+  #checkWritable(place) {
+    if (!this.#paths.some((path) => isBelow(place, path))) throw new Error(`${place} may not be written`);
   }
 
   /** @param {string} place of a folder that is to be created */
-  checkFolder(place) {
-    this.#hidden().check(place);
-    this.#kept.check(place);
+  async checkFolder(place) {
+    await this.#check(place);
     if (!this.#everything && !this.#paths.some((path) => isBelow(place, path) || isBelow(path, place)))
       throw new Error(`${place} may not be created`);
   }
@@ -212,6 +202,16 @@ class Opened {
     return place;
   }
 
+  /**
+   * Checks the place, and then that it is still the same: a check takes a while.
+   * @param {(place: string) => Promise<void>} check
+   */
+  async check(check) {
+    const { place } = this;
+    await check(place);
+    if (this.place !== place) throw new Error(`${place} was removed or replaced meanwhile`);
+  }
+
   close() {
     closeSync(this.#descriptor);
   }
@@ -230,12 +230,12 @@ class FilesByDescriptor extends Files {
    * @param {string} path
    * @param {number} flags
    */
-  open(path, flags) {
-    const opened = this.#opened(realPath(path), (flags & O_CREAT) !== 0);
+  async open(path, flags) {
+    const opened = await this.#opened(realPath(path), (flags & O_CREAT) !== 0);
     try {
       // The number of names is read first: a name that is removed after that leaves the file without a place.
       const { stat } = opened;
-      this.paths.checkFile(opened.place, stat);
+      await opened.check((place) => this.paths.checkFile(place, stat));
       return openSync(opened.name, flags & ~O_CREAT);
     } finally {
       opened.close();
@@ -246,7 +246,7 @@ class FilesByDescriptor extends Files {
    * @param {string} path
    * @param {boolean} create
    */
-  #opened(path, create) {
+  async #opened(path, create) {
     try {
       return new Opened(path, O_PATH | O_NOFOLLOW);
     } catch (error) {
@@ -254,7 +254,7 @@ class FilesByDescriptor extends Files {
     }
     const folder = new Opened(dirname(path), FOLDER);
     try {
-      this.paths.checkPlace(join(folder.place, basename(path)));
+      await folder.check((place) => this.paths.checkPlace(join(place, basename(path))));
       return new Opened(`${folder.name}/${basename(path)}`, O_CREAT | O_EXCL | O_NOFOLLOW);
     } finally {
       folder.close();
@@ -262,24 +262,24 @@ class FilesByDescriptor extends Files {
   }
 
   /** @param {string} path */
-  mkdir(path) {
-    this.#folder(realPath(path)).close();
+  async mkdir(path) {
+    (await this.#folder(realPath(path))).close();
   }
 
   /**
    * Opens a folder. Creates the folder, and the folders above it, if they do not exist.
    * @param {string} path
-   * @returns {Opened}
+   * @returns {Promise<Opened>}
    */
-  #folder(path) {
+  async #folder(path) {
     try {
       return new Opened(path, FOLDER);
     } catch (error) {
       if (codeOf(error) !== "ENOENT") throw error;
     }
-    const above = this.#folder(dirname(path));
+    const above = await this.#folder(dirname(path));
     try {
-      this.paths.checkFolder(join(above.place, basename(path)));
+      await above.check((place) => this.paths.checkFolder(join(place, basename(path))));
       const name = `${above.name}/${basename(path)}`;
       try {
         mkdirSync(name);
@@ -300,11 +300,11 @@ class FilesByName extends Files {
    * @param {string} path
    * @param {number} flags
    */
-  open(path, flags) {
+  async open(path, flags) {
     const place = realPath(path);
     const found = lstatSync(place, { throwIfNoEntry: false, bigint: true });
-    if (found) this.paths.checkFile(place, found);
-    else this.paths.checkPlace(place);
+    if (found) await this.paths.checkFile(place, found);
+    else await this.paths.checkPlace(place);
     const creating = !found && flags & O_CREAT ? O_CREAT | O_EXCL : 0;
     const descriptor = openSync(place, (flags & ~(O_CREAT | O_TRUNC)) | creating | O_NOFOLLOW | O_NONBLOCK);
     try {
@@ -312,7 +312,7 @@ class FilesByName extends Files {
       const now = realPath(path);
       const named = lstatSync(now, { bigint: true });
       if (named.dev !== stat.dev || named.ino !== stat.ino) throw new Error(`${now} was removed or replaced meanwhile`);
-      this.paths.checkFile(now, stat);
+      await this.paths.checkFile(now, stat);
       if (flags & O_TRUNC) ftruncateSync(descriptor);
       return descriptor;
     } catch (error) {
@@ -322,10 +322,10 @@ class FilesByName extends Files {
   }
 
   /** @param {string} path */
-  mkdir(path) {
+  async mkdir(path) {
     const place = realPath(path);
     if (lstatSync(place, { throwIfNoEntry: false })?.isDirectory()) return;
-    this.paths.checkFolder(place);
+    await this.paths.checkFolder(place);
     mkdirSync(place, { recursive: true });
   }
 }

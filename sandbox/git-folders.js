@@ -7,6 +7,7 @@
 import { accessSync, constants, lstatSync, statSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 
+import { known } from "./known.js";
 import { readFile } from "./untrusted-files.js";
 import { absolutePath, isBelow, realPath } from "./write-target.js";
 
@@ -31,22 +32,15 @@ export const isObject = (path) => OBJECT.test(path);
 
 /** @typedef {{ tree: string, folder: string }} WorkTree a work tree, and its folder of git; both without links */
 
-/**
- * The work trees that were around a folder when a session began in it: a later change of a file that names a folder of
- * git gives no access to that folder.
- * @type {Map<string, WorkTree[]>}
- */
-const atStart = new Map();
-
 /** Notes the work trees around a folder. @param {string} folder absolute, without links */
 export function noteWorkTrees(folder) {
-  const known = atStart.get(folder) ?? [];
-  const isNew = (/** @type {WorkTree} */ { folder }) => known.every((other) => other.folder !== folder);
+  const before = known.trees.get(folder) ?? [];
+  const isNew = (/** @type {WorkTree} */ { folder }) => before.every((other) => other.folder !== folder);
   const found = [...workTreesAround(folder)].flatMap(({ tree, folder }) => [
     { tree, folder },
     { tree, folder: commonGitFolder(folder) },
   ]);
-  atStart.set(folder, [...known, ...found.filter(isNew)].slice(-MAX_PLACES));
+  known.trees.set(folder, [...before, ...found.filter(isNew)].slice(-MAX_PLACES));
 }
 
 /**
@@ -55,6 +49,13 @@ export function noteWorkTrees(folder) {
  * @param {string[]} paths absolute, without links
  */
 export function trackingGitFolders(paths) {
+  /** By folder of git, which is read once. @type {Map<string, (path: string) => boolean>} */
+  const indexes = new Map();
+  const isTracked = (/** @type {string} */ path, /** @type {string} */ folder) => {
+    const tracks = indexes.get(folder) ?? trackedIn(folder);
+    indexes.set(folder, tracks);
+    return tracks(path);
+  };
   const folders = paths.flatMap((path) =>
     [...workTreesAround(dirname(path))].flatMap(({ tree, folder }) =>
       !isBelow(path, folder) && isTracked(relative(tree, path).split(sep).join("/"), folder)
@@ -75,7 +76,7 @@ export function trackingGitFolders(paths) {
 export function hiddenGitFolders(place, around) {
   const own = gitFolderAt(place, true);
   const trees = around
-    ? [...workTreesAround(place, true), ...(atStart.get(place) ?? [])]
+    ? [...workTreesAround(place, true), ...(known.trees.get(place) ?? [])]
     : own === undefined
       ? []
       : [{ tree: place, folder: own }];
@@ -86,9 +87,9 @@ export function hiddenGitFolders(place, around) {
       folders.add(folder);
       continue;
     }
-    const known = [folder, commonGitFolder(folder, true)].filter((path) => isGitFolder(path, true));
-    if (known.every((path) => folders.has(path))) continue;
-    for (const path of [...known, ...known.flatMap(otherObjects)]) folders.add(path);
+    const own = [folder, commonGitFolder(folder, true)].filter((path) => isGitFolder(path, true));
+    if (own.every((path) => folders.has(path))) continue;
+    for (const path of [...own, ...own.flatMap(otherObjects)]) folders.add(path);
     for (const { name } of entriesOf(folder).filter(({ mode }) => mode === SUBMODULE)) {
       const inner = resolve(tree, name);
       const found = isBelow(inner, tree) ? gitFolderAt(inner, true) : undefined;
@@ -242,18 +243,20 @@ function otherObjects(folder) {
 const isThere = (path) => attempt(() => lstatSync(path)) !== undefined;
 
 /**
- * Returns true if the index of a folder of git has a path, or something below it; or cannot be understood.
- * @param {string} path
+ * Returns a function that tells if the index of a folder of git has a path, or something below it; or cannot be understood.
  * @param {string} folder
+ * @returns {(path: string) => boolean}
  */
-function isTracked(path, folder) {
+function trackedIn(folder) {
   try {
+    const entries = entriesOf(folder);
     // A directory is an entry where the checkout is sparse.
-    return entriesOf(folder).some(
-      ({ name }) => name === path || name.startsWith(`${path}/`) || (name.endsWith("/") && path.startsWith(name)),
-    );
+    return (path) =>
+      entries.some(
+        ({ name }) => name === path || name.startsWith(`${path}/`) || (name.endsWith("/") && path.startsWith(name)),
+      );
   } catch {
-    return true;
+    return () => true;
   }
 }
 

@@ -4,6 +4,7 @@ import { lstatSync, readdirSync } from "node:fs";
 import { dirname } from "node:path";
 
 import { isObject } from "./git-folders.js";
+import { upwards } from "./write-target.js";
 
 /** The maximum length of the path of a folder that is returned, in bytes: each path is part of a command line. */
 const MAX_PATH = 1024;
@@ -22,6 +23,22 @@ const REPLACED = "\uFFFD";
  */
 export function linkedOutside(paths, except = []) {
   return new Search(paths, except).found();
+}
+
+/**
+ * Returns what two looks have found: a running command line may link and unlink files in its own folders.
+ * @param {Parameters<typeof linkedOutside>} at
+ * @returns {Found}
+ */
+export function linkedTwice(...at) {
+  const first = linkedOutside(...at);
+  if (first.linked.length + first.closed.length === 0) return first;
+  const again = linkedOutside(...at);
+  // The other command line may also close a folder in one of the looks.
+  const paths = new Set([...first.linked, ...first.closed]);
+  const around = new Set([...paths].flatMap((path) => [...upwards(path)]));
+  const meet = (/** @type {string} */ path) => around.has(path) || [...upwards(path)].some((at) => paths.has(at));
+  return { ...again, linked: again.linked.filter(meet), closed: again.closed.filter(meet) };
 }
 
 class Search {

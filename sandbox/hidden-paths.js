@@ -7,6 +7,7 @@ import { lstatSync, readFileSync, readdirSync, readlinkSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 
 import { hiddenGitFolders, isObject } from "./git-folders.js";
+import { known } from "./known.js";
 import { unlessFails } from "./plain.js";
 import { MAX_LINKS, absolutePath, isBelow, realPath, spellings } from "./write-target.js";
 
@@ -26,13 +27,6 @@ const LOOKS = 20;
 
 /** Errors of a path that no process of this user reaches. */
 const UNREACHABLE = ["EACCES", "EPERM", "ELOOP", "ENAMETOOLONG"];
-
-/**
- * The places to which each path has led: the removal of a link gives no access to its former target, in any session of
- * this process.
- * @type {Map<string, Set<string>>}
- */
-const placesByPath = new Map();
 
 /**
  * Returns what rules hide now.
@@ -56,8 +50,8 @@ export function findHidden(rules, cwd) {
 
 /** @param {string} path absolute */
 function placesOf(path) {
-  const places = placesByPath.get(path) ?? new Set();
-  placesByPath.set(path, places);
+  const places = known.places.get(path) ?? new Set();
+  known.places.set(path, places);
   for (const spelling of spellings(path)) {
     try {
       places.add(realPath(spelling));

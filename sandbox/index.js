@@ -4,7 +4,8 @@
 //   SandboxSession  one for each session of an agent: begins its command lines and searches, tells what its operations
 //                   on files may reach, and cleans up after them; `Busy` is the error of a call that can begin later
 //   fileOperations  operations on files within limits
-//   findHidden      what is hidden now; `absolutePath` and `realPath` resolve a path of the agent
+//   absolutePath, realPath
+//                   resolve a path of the agent
 //   canConfine      tells if the system can confine command lines
 //   lineInFolder    a confined command line of no session, with one folder that it may write
 //   resolveWrite    the file that a tool would write for a path of the agent
@@ -22,7 +23,8 @@
 //   plainText, messageOf, unlessFails
 //                   plain helpers
 //
-//   session.js ─┬─ command-line.js ─┬─ bubblewrap.js ── mounts.js, seccomp.js   Linux
+//   session.js ─── look.js ═ look-thread.js: what takes long, in a thread of its own
+//              ─┬─ command-line.js ─┬─ bubblewrap.js ── mounts.js, seccomp.js   Linux
 //               │                   └─ seatbelt.js                              macOS
 //               └─ agent-folder.js, git-folders.js, hard-links.js, hidden-paths.js, key-folders.js, placeholders.js
 //                  (git-exclude.js), running-commands.js, session-folder.js, sockets.js
@@ -32,13 +34,12 @@
 //
 // Several sessions of one process have a `SandboxSession` each. What they share is one object for the process: the command
 // lines and searches that run (running-commands.js), the placeholders (placeholders.js; several processes share them), the stand-ins and the folder
-// of process ids (session-folder.js), and what a hidden path has led to (hidden-paths.js).
+// of process ids (session-folder.js), the thread of looks (look.js), and what it has seen (known.js).
 export { canConfine, lineInFolder } from "./command-line.js";
 export { copyFolder } from "./copies.js";
 export { MAX_TIMEOUT, killGroup, runCommandLine } from "./exec.js";
 export { fileOperations } from "./file-operations.js";
 export { commonGitFolder, gitFoldersOf, workTreeAt } from "./git-folders.js";
-export { findHidden } from "./hidden-paths.js";
 export { OutputFile } from "./output-file.js";
 export { messageOf, plainText, unlessFails } from "./plain.js";
 export * as processes from "./processes.js";
@@ -63,11 +64,10 @@ export { absolutePath, isBelow, namesLike, realPath, resolveWrite } from "./writ
  */
 
 /**
- * The files that operations may write, and the files that they may not read.
+ * The files that operations may write, and the check of each one that they read or write.
  * @typedef {object} Reach
  * @property {string[]} writable
- * @property {() => import("./hidden-paths.js").Hidden} hidden
- * @property {import("./agent-folder.js").Kept} [kept] the folders that stay unchanged
+ * @property {import("./file-operations.js").Check} check rejects for what is hidden or kept
  */
 
 /**
@@ -77,6 +77,7 @@ export { absolutePath, isBelow, namesLike, realPath, resolveWrite } from "./writ
  * @property {boolean} linked true if the path led through a link
  */
 
+/** @typedef {import("./look.js").Watch} Watch */
 /** @typedef {import("./exec.js").CommandResult} CommandResult */
 /** @typedef {import("./exec.js").Exec} Exec */
 /** @typedef {import("./untrusted-files.js").Place} Place */

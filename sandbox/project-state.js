@@ -189,7 +189,7 @@ export function workTreeOf(cwd) {
   if (reason !== undefined) throw new Error(reason);
   if (!programFolders().some((folder) => existsSync(join(folder, process.platform === "win32" ? "git.exe" : "git"))))
     throw new Error("git is not installed");
-  canConfine();
+  canConfine(false);
   return { top, repository: commonGitFolder(found.folder) };
 }
 

@@ -4,22 +4,23 @@ import { lstatSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 
 import { agentFolder, keptTogether, outside } from "./agent-folder.js";
-import { noteWorkTrees, trackingGitFolders, writableGitFolders } from "./git-folders.js";
-import { linkedOutside } from "./hard-links.js";
-import { findHidden, isThere } from "./hidden-paths.js";
+import { noteWorkTrees, writableGitFolders } from "./git-folders.js";
+import { isThere } from "./hidden-paths.js";
 import { keyFolders } from "./key-folders.js";
+import { look } from "./look.js";
 import { placeholders } from "./placeholders.js";
 import { unlessFails } from "./plain.js";
 import { Busy, runningCommands } from "./running-commands.js";
-import { canConfine, confinedLine } from "./command-line.js";
+import { confinedLine } from "./command-line.js";
 import { TEMPORARY } from "./bubblewrap.js";
 import { noteSockets, socketCovers } from "./sockets.js";
 import { leaveFolder, sessionFolder } from "./session-folder.js";
 import { makeFolder } from "./untrusted-files.js";
-import { isBelow, realPath } from "./write-target.js";
+import { hasOtherCase, isBelow, realPath, upwards } from "./write-target.js";
 
 /** @typedef {import("./session-folder.js").SessionFolder} SessionFolder */
 /** @typedef {import("./index.js").Limits} Limits */
+/** @typedef {import("./look.js").Watch} Watch */
 
 /** The maximum length of an argument on Linux, in bytes: a shell gets a command line as one argument. */
 const MAX_LINE = 128 * 1024 - 1;
@@ -65,6 +66,8 @@ export class SandboxSession {
    * @type {{ of: string, granted: ReturnType<typeof writableGitFolders> } | undefined}
    */
   #git;
+  /** Ends with the command lines that have begun so far. @type {Promise<void>} */
+  #last = Promise.resolve();
   #keptFolder;
   #prefix;
 
@@ -100,43 +103,31 @@ export class SandboxSession {
   /**
    * Returns the result of an attempt. If it is `Busy`, waits for a limited time for the other session.
    * @template T
-   * @param {() => T} attempt
-   * @param {AbortSignal} [signal] ends the wait
-   * @returns {T | Promise<T>}
-   * @throws {Busy} also as a rejection
+   * @param {() => Promise<T>} attempt
+   * @param {AbortSignal} [other] ends the wait
+   * @throws {Busy}
    */
-  whenFree(attempt, signal) {
-    try {
-      return attempt();
-    } catch (error) {
-      if (error instanceof Busy) return this.#again(error, attempt, signal);
-      throw error;
+  async whenFree(attempt, other) {
+    const signal = this.#endingWith(other);
+    let left = PATIENCE;
+    for (;;) {
+      try {
+        return await attempt();
+      } catch (error) {
+        if (!(error instanceof Busy) || left <= 0 || signal.aborted) throw error;
+        const start = performance.now();
+        // A change in another process is not told here.
+        await runningCommands.changed(Math.min(left, LOOK), signal);
+        left -= performance.now() - start;
+        if (signal.aborted) throw error;
+      }
     }
   }
 
-  /**
-   * @template T
-   * @param {Busy} busy
-   * @param {() => T} attempt
-   * @param {AbortSignal} [other]
-   */
-  async #again(busy, attempt, other) {
-    const { signal: session } = this.#session;
-    const signal = other ? AbortSignal.any([session, other]) : session;
-    const end = performance.now() + PATIENCE;
-    for (let last = busy; ;) {
-      const left = end - performance.now();
-      if (left <= 0 || signal.aborted) throw last;
-      // A change in another process is not told here.
-      await runningCommands.changed(Math.min(left, LOOK), signal);
-      if (signal.aborted) continue;
-      try {
-        return attempt();
-      } catch (error) {
-        if (!(error instanceof Busy)) throw error;
-        last = error;
-      }
-    }
+  /** Returns a signal that aborts at the end of the session, and with another one. @param {AbortSignal} [other] */
+  #endingWith(other) {
+    const { signal } = this.#session;
+    return other ? AbortSignal.any([signal, other]) : signal;
   }
 
   /**
@@ -145,15 +136,24 @@ export class SandboxSession {
    * @param {string} id of its call
    * @param {string} line
    * @param {Limits} limits
-   * @param {{ cwd: string, session: string }} at `session` is the id of the session
+   * @param {{ cwd: string, session: string } & Watch} at `session` is the id of the session
    * @throws {Busy} if it can begin later
    */
-  command(id, line, limits, { cwd, session }) {
-    // The folder is opened again for every call: a call without limits could have put a link in its place.
-    this.#folder = sessionFolder(session, this.#session);
-    const begun = this.#begin(line, limits, cwd, this.#folder);
-    this.#commands.set(id, { limits, command: begun.command });
-    return begun.line;
+  async command(id, line, limits, { cwd, session, signal, tell }) {
+    const before = this.#last;
+    const { promise, resolve } = /** @type {PromiseWithResolvers<void>} */ (Promise.withResolvers());
+    this.#last = promise;
+    try {
+      // What a command line may not write is noted for one at a time.
+      await before;
+      // The folder is opened again for every call: a call without limits could have put a link in its place.
+      this.#folder = sessionFolder(session, this.#session);
+      const begun = await this.#begin(line, limits, cwd, this.#folder, { signal: this.#endingWith(signal), tell });
+      this.#commands.set(id, { limits, command: begun.command });
+      return begun.line;
+    } finally {
+      resolve();
+    }
   }
 
   /**
@@ -176,18 +176,39 @@ export class SandboxSession {
    * @param {Limits} limits
    * @param {string} cwd
    * @param {boolean} writes false for operations that only read
+   * @param {Watch} watch
    * @returns {import("./index.js").Reach}
    */
-  reach(limits, cwd, writes) {
+  reach(limits, cwd, writes, watch) {
     const { writable, hidden = [] } = limits;
-    return { writable, hidden: () => findHidden(hidden, cwd), kept: writes ? this.#kept(limits) : undefined };
+    const kept = writes ? this.#keptFolders(limits) : [];
+    const ends = { ...watch, signal: this.#endingWith(watch.signal) };
+    /** @type {import("./index.js").Reach["check"]} */
+    const check = async (place, stat) => {
+      if (hidden.length + kept.length === 0) return;
+      const file = stat && !stat.isDirectory() ? { dev: stat.dev, ino: stat.ino, nlink: stat.nlink } : undefined;
+      await look(ends, place, "check", hidden, cwd, kept, place, file);
+    };
+    return { writable, check };
   }
 
-  /** Returns the folders that limits keep. @param {Limits} limits */
-  #kept({ keepsAgentFolder, kept = [] }) {
+  /**
+   * Tells if a place is hidden, or which hidden path lies in the place.
+   * @param {Limits} limits
+   * @param {string} cwd
+   * @param {string} place absolute, without links
+   * @param {Watch} watch
+   */
+  async hiddenAt({ hidden = [] }, cwd, place, watch) {
+    if (hidden.length === 0) return { itself: false, inside: undefined };
+    const ends = { ...watch, signal: this.#endingWith(watch.signal) };
+    return await look(ends, hidden.join(", "), "hiddenAt", hidden, cwd, place);
+  }
+
+  /** Returns the folders that limits keep, with their names for users. @param {Limits} limits */
+  #keptFolders({ keepsAgentFolder, kept = [] }) {
     const own = keepsAgentFolder ? [this.#keptFolder()] : [];
-    const folders = [...own, ...kept.map((path) => ({ path, name: path }))];
-    return keptTogether(folders.map(({ path, name }) => agentFolder(path, name)));
+    return [...own, ...kept.map((path) => ({ path, name: path }))];
   }
 
   /**
@@ -196,11 +217,13 @@ export class SandboxSession {
    * @param {string[]} rules
    * @param {string} cwd
    * @param {object} holder of the placeholders
+   * @param {Watch} watch
    */
-  #unreadable(rules, cwd, holder) {
+  async #unreadable(rules, cwd, holder, watch) {
     if (rules.length === 0) return [];
-    const hidden = findHidden(rules, cwd);
-    const places = process.platform === "linux" ? hidden.places : [];
+    const what = rules.join(", ");
+    const found = await look(watch, what, "hiddenPlaces", rules, cwd);
+    const places = process.platform === "linux" ? found : [];
     placeholders.together(() => {
       for (const { path, directory } of places) {
         try {
@@ -212,7 +235,7 @@ export class SandboxSession {
       }
     });
     // Looked up with the created paths, since a name in another mount is found by its file.
-    const names = findHidden(rules, cwd).names();
+    const names = await look(watch, what, "hiddenNames", rules, cwd);
     return process.platform === "linux" ? outermost(names).filter(isThere) : outermost(names);
   }
 
@@ -222,9 +245,11 @@ export class SandboxSession {
    * @param {Limits} limits
    * @param {string} cwd
    * @param {SessionFolder} folder
-   * @returns {ReturnType<typeof runningCommands.begin>}
+   * @param {Watch} watch
+   * @returns {Promise<ReturnType<typeof runningCommands.begin>>}
    */
-  #begin(line, limits, cwd, folder, isFirst = true) {
+  async #begin(line, limits, cwd, folder, watch, isFirst = true) {
+    const owner = this.#session;
     const holder = {};
     let close = () => {};
     const release = () => {
@@ -232,17 +257,18 @@ export class SandboxSession {
       placeholders.release(holder);
     };
     try {
-      const { confined, reach } = this.#confined(line, limits, cwd, folder, holder);
+      const { confined, reach } = await this.#confined(line, limits, cwd, folder, holder, watch);
       close = confined.close;
-      runningCommands.check(this.#session, reach);
-      const begun = runningCommands.begin(confined.line, this.#session, reach, release, folder.running);
+      watch.signal?.throwIfAborted();
+      runningCommands.check(owner, reach);
+      const begun = runningCommands.begin(confined.line, owner, reach, release, folder.running);
       if (Buffer.byteLength(begun.line) <= MAX_LINE) return begun;
       runningCommands.end(begun.command);
       throw new Error("it is too long");
     } catch (error) {
       const isChanged = placeholders.isChanged(holder);
       release();
-      if (isFirst && isChanged) return this.#begin(line, limits, cwd, folder, false);
+      if (isFirst && isChanged) return await this.#begin(line, limits, cwd, folder, watch, false);
       throw error;
     }
   }
@@ -254,20 +280,20 @@ export class SandboxSession {
    * @param {string} folderOfCall the working directory
    * @param {SessionFolder} folder
    * @param {object} holder of the placeholders
+   * @param {Watch} watch
    */
-  #confined(line, limits, folderOfCall, folder, holder) {
+  async #confined(line, limits, folderOfCall, folder, holder, watch) {
     const { writable: paths, hidden: rules = [], network } = limits;
     const { temporary, standIns } = folder;
-    canConfine();
+    await look(watch, "the system", "canConfine", network);
     if (line.includes("\0")) throw new Error("it contains a NUL character");
     if (!this.#git) this.begin(folderOfCall);
     this.#readOnly = new Map();
-    const unreadable = this.#unreadable(rules, folderOfCall, holder);
-    const tracking = trackingGitFolders(unreadable).filter(
-      (path) => !unreadable.some((hidden) => isBelow(path, hidden)),
-    );
+    const unreadable = await this.#unreadable(rules, folderOfCall, holder, watch);
+    const trees = unreadable.length > 0 ? await look(watch, "git", "trackingGitFolders", unreadable) : [];
+    const tracking = trees.filter((path) => !unreadable.some((hidden) => isBelow(path, hidden)));
     this.#addReadOnly("tracked", tracking);
-    const kept = this.#kept(limits);
+    const kept = keptTogether(this.#keptFolders(limits).map(({ path, name }) => agentFolder(path, name)));
     const listed = this.#withGitFolders(paths).filter((path) => !tracking.some((git) => isBelow(path, git)));
     const all = outside(outermost(listed), kept);
     const keys = this.#hide(all);
@@ -276,13 +302,13 @@ export class SandboxSession {
     const writable = placeholders.together(() => all.filter((path) => this.#prepare(path, holder)));
     const reach = { writable: writable.map(withoutSlash), temporary };
     keys.fixed = keys.fixed.filter((link) => reach.writable.some((path) => isBelow(dirname(link), path)));
-    this.#clean(temporary);
+    await this.#clean(temporary, watch);
     const cwd = realPath(folderOfCall);
     const keptNames = kept?.names.filter((name) => isThere(name) && writable.some((path) => isBelow(name, path))) ?? [];
     // Elsewhere it is read-only already, and a path from a file of the project must not be mounted over other mounts.
     const own = ["/proc", "/dev", "/sys", TEMPORARY, dirname(temporary)];
     const git = tracking.filter((path) => isOnlyIn(path, reach.writable, own));
-    const readOnly = [...this.#readOnlyBelow(writable, keptNames), ...git, ...keptNames];
+    const readOnly = [...(await this.#readOnlyBelow(writable, keptNames, watch)), ...git, ...keptNames];
     const everything = reach.writable.includes("/");
     if (network) noteSockets(reach.writable);
     const covers = network
@@ -303,6 +329,7 @@ export class SandboxSession {
       (path) => isBelow(cwd, path) && (path !== cwd || unreadable.includes(path)),
     );
     if (around !== undefined) throw new Error(`commands do not see the folder ${around}`);
+    checkCase([...hidden, ...visible, ...readOnly]);
     const confined = confinedLine(this.#withPrefix(line), sandbox);
     return { confined, reach: { ...reach, places: confined.places, sealed: confined.sealed } };
   }
@@ -392,10 +419,12 @@ export class SandboxSession {
    * contain all of them and are few enough. Every call searches: any program outside can create links.
    * @param {string[]} writable
    * @param {string[]} kept read-only folders in the writable paths
+   * @param {Watch} watch
    */
-  #readOnlyBelow(writable, kept) {
-    if (writable.includes("/")) return [];
-    const { linked, closed, sockets } = lasting(() => linkedOutside(writable.map(withoutSlash), kept));
+  async #readOnlyBelow(writable, kept, watch) {
+    if (writable.includes("/") || writable.length === 0) return [];
+    const paths = writable.map(withoutSlash);
+    const { linked, closed, sockets } = await look(watch, paths.join(", "), "linkedTwice", paths, kept);
     this.#sockets = sockets;
     this.#addReadOnly("closed", closed);
     const found = [...linked, ...closed];
@@ -404,7 +433,7 @@ export class SandboxSession {
       this.#addReadOnly("linked", linked);
       return found;
     }
-    const around = new Set(writable.map(withoutSlash));
+    const around = new Set(paths);
     const tops = found.map((path) => [...upwards(path)].find((folder) => around.has(folder)) ?? path);
     let folders = [...new Set(tops)];
     for (let depth = 1; ; depth += 1) {
@@ -422,10 +451,11 @@ export class SandboxSession {
    * Removes files that have links to the outside from the folder for temporary files. The whole folder is put aside if
    * it cannot be searched. While command lines use the folder, it is as clean as when the first began.
    * @param {string} temporary
+   * @param {Watch} watch
    */
-  #clean(temporary) {
+  async #clean(temporary, watch) {
+    const { linked, closed } = await look(watch, temporary, "linkedOutside", [temporary]);
     if (runningCommands.uses(temporary)) return;
-    const { linked, closed } = linkedOutside([temporary]);
     for (const path of linked) rmSync(path, { force: true });
     if (closed.length === 0) return;
     renameSync(temporary, `${temporary}.${Date.now()}`);
@@ -488,18 +518,16 @@ function isOnlyIn(path, writable, others) {
 }
 
 /**
- * Returns the files that two looks have found: a running command line may link and unlink files in its own folders.
- * @param {() => import("./hard-links.js").Found} look
+ * Throws if a path has another name by which a command line would reach it: a mount lies on one name. On macOS the kernel
+ * compares the name that a file has on the disk.
+ * @param {string[]} paths that are hidden or read-only
  */
-function lasting(look) {
-  const first = look();
-  if (first.linked.length + first.closed.length === 0) return first;
-  const again = look();
-  // The other command line may also close a folder in one of the looks.
-  const paths = new Set([...first.linked, ...first.closed]);
-  const around = new Set([...paths].flatMap((path) => [...upwards(path)]));
-  const meet = (/** @type {string} */ path) => around.has(path) || [...upwards(path)].some((at) => paths.has(at));
-  return { ...again, linked: again.linked.filter(meet), closed: again.closed.filter(meet) };
+function checkCase(paths) {
+  const seen = new Map();
+  const path = process.platform === "linux" && paths.find((path) => hasOtherCase(path, seen));
+  if (!path) return;
+  const why = "is on a file system that does not tell upper and lower case apart, so a command could reach it";
+  throw new Error(`${path} ${why} by another spelling. Hide the folder around it, or move the project`);
 }
 
 /**
@@ -534,12 +562,4 @@ function outermost(paths) {
   for (const path of paths) if (path.endsWith("/") || !named.has(resolve(path))) named.set(resolve(path), path);
   const isInside = (/** @type {string} */ name) => [...upwards(name)].some((at) => at !== name && named.has(at));
   return [...named].flatMap(([name, path]) => (isInside(name) ? [] : [path]));
-}
-
-/** Returns a path and the folders that contain it, the innermost first. @param {string} path absolute */
-function* upwards(path) {
-  for (let at = path; ; at = dirname(at)) {
-    yield at;
-    if (at === dirname(at)) return;
-  }
 }

@@ -159,3 +159,36 @@ export function isBelow(path, directory) {
   const rest = relative(directory, path);
   return rest === "" || (rest !== ".." && !rest.startsWith(`..${sep}`) && !isAbsolute(rest));
 }
+
+/**
+ * Returns true if a path also leads to the same file by a name in another case: its file system does not tell them apart.
+ * @param {string} path absolute, without links
+ * @param {Map<string, boolean>} [seen] the paths that were looked at before
+ */
+export function hasOtherCase(path, seen = new Map()) {
+  for (const at of upwards(path)) {
+    const known = seen.get(at) ?? unlessFails(() => isInOtherCase(at)) === true;
+    seen.set(at, known);
+    if (known) return true;
+  }
+  return false;
+}
+
+/** @param {string} path */
+function isInOtherCase(path) {
+  const [folder, name] = [dirname(path), basename(path)];
+  const other = name.toUpperCase() === name ? name.toLowerCase() : name.toUpperCase();
+  const found = other === name ? undefined : lstatSync(join(folder, other), { throwIfNoEntry: false, bigint: true });
+  if (found === undefined) return false;
+  const { dev, ino } = lstatSync(path, { bigint: true });
+  // Otherwise the other name is a hard link, which is found as one.
+  return found.dev === dev && found.ino === ino && !readdirSync(folder).includes(other);
+}
+
+/** Returns a path and the folders that contain it, the innermost first. @param {string} path absolute */
+export function* upwards(path) {
+  for (let at = path; ; at = dirname(at)) {
+    yield at;
+    if (at === dirname(at)) return;
+  }
+}

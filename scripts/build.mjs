@@ -159,6 +159,11 @@ async function bundledShim() {
     platform: "node",
     format: "cjs",
     minifyWhitespace: true,
+    // The thread of looks is loaded from the folder of the sandbox.
+    define: { "import.meta.url": "sandboxUrl" },
+    banner: {
+      js: '"use strict";const sandboxUrl=require("node:url").pathToFileURL(`${__dirname}/../../sandbox/index.js`).href;',
+    },
     // Modules are strict. Do not read a tsconfig.json.
     tsconfigRaw: { compilerOptions: { alwaysStrict: true } },
     logLevel: "warning",

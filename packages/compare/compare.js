@@ -377,7 +377,7 @@ function estimateOf(left, before) {
  */
 function hiding() {
   try {
-    canConfine();
+    canConfine(false);
   } catch (error) {
     return { hidden: "no", reason: shortened(inWords(error)) };
   }

@@ -67,7 +67,7 @@ export function canEnclose() {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "pi-workflows-enclosure-")));
   try {
     const sandbox = import.meta.resolve("@pi-workflows/pi-workflows/sandbox");
-    const probe = `import(${JSON.stringify(sandbox)}).then(({ canConfine }) => canConfine()).then(() => process.exit(7), (error) => console.error(error.message))`;
+    const probe = `import(${JSON.stringify(sandbox)}).then(({ canConfine }) => canConfine(false)).then(() => process.exit(7), (error) => console.error(error.message))`;
     const shown = join(folder, "shown");
     mkdirSync(shown);
     const script = enclosed([process.execPath, "-e", probe], { hidden: [folder], shown: [shown], fixed: [shown] });

@@ -360,7 +360,7 @@ async function checkOf(task, slot, { env, results, signal }) {
 /** A command line, confined if the system can confine it. @type {typeof lineInFolder} */
 function confined(line, folder, places) {
   try {
-    canConfine();
+    canConfine(places.network);
   } catch {
     return line;
   }

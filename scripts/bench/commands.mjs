@@ -46,14 +46,14 @@ export default async function commands(commands) {
 function confinement(writable) {
   const pi = /** @type {any} */ ({ on() {} });
   const confinement = new Confinement(pi, /** @type {any} */ ({ codingAgent }), true);
-  confinement.test();
-  return (/** @type {any} */ event) => {
+  confinement.test(true);
+  return async (/** @type {any} */ event) => {
     const context = /** @type {any} */ ({
       cwd: event.cwd,
       isProjectTrusted: () => true,
       sessionManager: { getSessionId: () => "bench" },
     });
-    const refused = confinement.confine(event, { writable, hidden: [], network: false, notice: "" }, context);
+    const refused = await confinement.confine(event, { writable, hidden: [], network: false, notice: "" }, context);
     if (refused !== undefined) throw new Error(String(refused));
   };
 }
@@ -62,12 +62,12 @@ function confinement(writable) {
  * Runs a command that does nothing, and returns the time it took with its preparation, in milliseconds.
  *
  * @param {string} cwd
- * @param {((event: any) => void) | undefined} confine
+ * @param {((event: any) => Promise<void>) | undefined} confine
  */
 async function run(cwd, confine) {
   const event = { toolName: "bash", toolCallId: "call", cwd, input: { command: "true" } };
   const start = performance.now();
-  confine?.(event);
+  await confine?.(event);
   const { exitCode } = await codingAgent.createLocalBashOperations().exec(event.input.command, cwd, { onData() {} });
   if (exitCode !== 0) throw new Error(`exit status ${exitCode}`);
   return performance.now() - start;

@@ -563,7 +563,7 @@ test("may tells how a command is confined, or why it cannot be", (t) => {
   for (const folder of ["docs", "tests"]) mkdirSync(join(project, folder));
   let reason;
   try {
-    canConfine();
+    canConfine(false);
   } catch (error) {
     reason = /** @type {Error} */ (error).message;
   }

@@ -102,7 +102,7 @@ suite("the agent's folder", { skip: process.platform === "linux" ? false : "need
     }
     assert.equal(readFileSync(limits, "utf8"), "theirs\n", "only what the limits name is kept");
     const folders = keptTogether([agentFolder(agent), agentFolder(at("other"), "the other folder")]);
-    const { writeFile } = fileOperations(["/"], undefined, folders);
+    const { writeFile } = fileOperations(["/"], async (place, stat) => folders?.check(place, stat));
     await assert.rejects(writeFile(at("other/x"), "theirs\n"), /is in the other folder, which may not be written/);
     await assert.rejects(writeFile(limits, "theirs\n"), /is in the agent's folder/);
     await writeFile(at("free"), "free\n");
@@ -129,7 +129,11 @@ suite("the agent's folder", { skip: process.platform === "linux" ? false : "need
     linkSync(limits, at("project/hard"));
     symlinkSync(agent, at("project/soft"));
     for (const byDescriptor of [true, false]) {
-      const { writeFile, mkdir, access } = fileOperations(["/"], undefined, agentFolder(agent), byDescriptor);
+      const { writeFile, mkdir, access } = fileOperations(
+        ["/"],
+        async (place, stat) => agentFolder(agent).check(place, stat),
+        byDescriptor,
+      );
       for (const path of [
         limits,
         join(agent, "new"),

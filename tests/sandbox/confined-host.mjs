@@ -10,13 +10,17 @@ const [folder, given, ...lines] = process.argv.slice(2);
 const limits = Array.isArray(JSON.parse(given)) ? { writable: JSON.parse(given) } : JSON.parse(given);
 const session = new SandboxSession(() => ({ path: limits.agent ?? folder, name: "the agent's folder" }));
 
-const results = lines.map((line, index) => {
+const results = [];
+for (const [index, line] of lines.entries()) results.push(await result(line, index));
+
+/** @param {string} line @param {number} index */
+async function result(line, index) {
   const id = String(index);
   let confined;
   try {
     const own = index > 0 ? limits.then : undefined;
     const all = { hidden: [], network: true, ...limits, ...own, notice: "NOTICE", signs: ["read-only file system"] };
-    confined = session.command(id, line, all, { cwd: folder, session: folder });
+    confined = await session.command(id, line, all, { cwd: folder, session: folder });
   } catch (/** @type {any} */ error) {
     return { refused: error.message };
   }
@@ -25,6 +29,6 @@ const results = lines.map((line, index) => {
   const notice = session.notice(id, stderr);
   session.ended(id);
   return { status, stdout, stderr, notice };
-});
+}
 session.end();
 console.log(JSON.stringify(results));

@@ -10,7 +10,7 @@ import { SandboxSession } from "#sandbox";
 const [folder, line, delay, exits] = process.argv.slice(2);
 const session = new SandboxSession(() => ({ path: folder, name: "the agent's folder" }));
 const limits = { writable: [`${folder}/`], hidden: exits ? ["hidden"] : [], network: true, notice: "" };
-const confined = session.command("call", line, limits, { cwd: folder, session: folder });
+const confined = await session.command("call", line, limits, { cwd: folder, session: folder });
 spawn("bash", ["-c", confined], { cwd: folder, detached: true, stdio: "ignore" });
 const end = performance.now() + Number(delay);
 while (Number.isNaN(end) ? !existsSync(join(folder, delay)) : performance.now() < end);

@@ -56,7 +56,6 @@ for (const byDescriptor of process.platform === "linux" ? [true, false] : [false
       const { access, readFile, writeFile, mkdir } = fileOperations(
         [at("docs/"), at("new/deep/file")],
         undefined,
-        undefined,
         byDescriptor,
       );
       await access(at("docs/d/x"));
@@ -77,7 +76,7 @@ for (const byDescriptor of process.platform === "linux" ? [true, false] : [false
 
     test("reach nothing else", async (t) => {
       const { at, read } = project(t);
-      const { access, readFile, writeFile, mkdir } = fileOperations([at("docs/")], undefined, undefined, byDescriptor);
+      const { access, readFile, writeFile, mkdir } = fileOperations([at("docs/")], undefined, byDescriptor);
       symlinkSync("../src/x", at("docs/to-x"));
       symlinkSync("../src/none", at("docs/to-none"));
       for (const path of ["src/x", "docs/link/x", "docs/to-x", "docs/../src/x", "docs2"]) {
@@ -94,7 +93,7 @@ for (const byDescriptor of process.platform === "linux" ? [true, false] : [false
 
     test("refuse what is no file of its own", async (t) => {
       const { at, read } = project(t);
-      const { access, readFile, writeFile } = fileOperations([at("docs/"), "/dev"], undefined, undefined, byDescriptor);
+      const { access, readFile, writeFile } = fileOperations([at("docs/"), "/dev"], undefined, byDescriptor);
       linkSync(at("src/x"), at("docs/hard"));
       spawnSync("mkfifo", [at("docs/pipe")]);
       const server = createServer().listen(at("docs/socket"));
@@ -117,7 +116,7 @@ for (const byDescriptor of process.platform === "linux" ? [true, false] : [false
 
     test("name the path in errors, and leave nothing open", async (t) => {
       const { root, at } = project(t);
-      const { access, writeFile, mkdir } = fileOperations([at("docs/")], undefined, undefined, byDescriptor);
+      const { access, writeFile, mkdir } = fileOperations([at("docs/")], undefined, byDescriptor);
       const errors = [
         access(at("docs/none")),
         writeFile(at("docs/d"), ""),
@@ -156,12 +155,7 @@ for (const byDescriptor of process.platform === "linux" ? [true, false] : [false
     if (byDescriptor) {
       test("reach nothing else while names are swapped", async (t) => {
         const { at, read, root } = project(t);
-        const { access, readFile, writeFile, mkdir } = fileOperations(
-          [at("docs/")],
-          undefined,
-          undefined,
-          byDescriptor,
-        );
+        const { access, readFile, writeFile, mkdir } = fileOperations([at("docs/")], undefined, byDescriptor);
         writeFileSync(at("docs/d/y"), "untouched");
         writeFileSync(at("src/x"), "secret");
         symlinkSync("../../src/x", at("docs/d/to-x"));

@@ -1,11 +1,15 @@
 // Looks at the file system before a command line: how long they take, and where they find what they need.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { chownSync, linkSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import fs, { chownSync, linkSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { SandboxSession } from "#sandbox";
+import { Confinement } from "../../host-shim/confinement.js";
 
 const HOST = fileURLToPath(new URL("confined-host.mjs", import.meta.url));
 
@@ -16,6 +20,41 @@ function folder(t) {
   mkdirSync(join(root, "project"));
   return { root, project: join(root, "project") };
 }
+
+/** A folder with the folder `project`, in which files have other names outside. @param {import("node:test").TestContext} t */
+function linked(t, count = 1000) {
+  const { root, project } = folder(t);
+  for (let at = 0; at < count; at += 1) {
+    const folder = join(project, `package${at % 200}`);
+    if (at < 200) mkdirSync(folder);
+    writeFileSync(join(root, String(at)), "");
+    linkSync(join(root, String(at)), join(folder, String(at)));
+  }
+  return { root, project };
+}
+
+/**
+ * A session that may write the project, or has these limits.
+ * @param {import("node:test").TestContext} t
+ * @param {string} project
+ * @param {Partial<import("#sandbox").Limits>} [more]
+ */
+function session(t, project, more) {
+  const own = new SandboxSession(() => ({ path: "/nowhere", name: "the agent's folder" }));
+  t.after(() => own.end());
+  const limits = { writable: [`${project}/`], network: true, notice: "" };
+  return {
+    /** @param {string} line @param {AbortSignal} [signal] @param {string[]} [hidden] */
+    command: (line, signal, hidden) =>
+      own.command("call", line, { ...limits, hidden, ...more }, { cwd: project, session: project, signal }),
+    end: () => own.ended("call"),
+    over: () => own.end(),
+  };
+}
+
+/** Makes a file, or a folder for a name without a dot or digit. @param {string} path */
+const writeOrMake = (path) =>
+  /[.\d][a-z\d]*$/.test(path) && !path.endsWith(".pi") ? writeFileSync(path, "") : mkdirSync(path);
 
 /**
  * Runs command lines confined, and returns their results.
@@ -34,19 +73,132 @@ function results(project, limits, lines, env) {
 }
 
 suite("looks before a command line", { skip: process.platform === "linux" ? false : "needs Linux" }, () => {
-  test("take a time that grows with the number of hard links, not with its square", (t) => {
-    const { root, project } = folder(t);
-    for (let at = 0; at < 4000; at += 1) {
-      const folder = join(project, `package${at % 200}`);
-      mkdirSync(folder, { recursive: true });
-      writeFileSync(join(root, String(at)), "");
-      linkSync(join(root, String(at)), join(folder, String(at)));
-    }
+  test("take a time that grows with the number of hard links, not with its square, and block no session", async (t) => {
+    const { project } = linked(t, 4000);
+    const { command, end } = session(t, project);
+    let turns = 0;
+    const turn = () => void ((turns += 1), (ticking = setImmediate(turn)));
+    let ticking = setImmediate(turn);
     const start = performance.now();
-    const [{ status, stderr }] = results(project, { writable: [`${project}/`] }, ["touch new; echo x > package7/7"]);
-    assert.deepEqual([status, /read-only/i.test(stderr)], [1, true], stderr);
+    const line = await command("touch new; echo x > package7/7");
+    clearImmediate(ticking);
     // A comparison of each link with each other one takes half a minute.
-    assert.ok(performance.now() - start < 10_000);
+    assert.ok(performance.now() - start < 25_000);
+    assert.ok(turns > 20, `${turns} turns of the event loop`);
+    const { status, stderr } = spawnSync("bash", ["-c", line], { cwd: project, encoding: "utf8" });
+    end();
+    assert.deepEqual([status, /read-only/i.test(stderr)], [1, true], stderr);
+  });
+
+  test("end with their signal and their session, and leave those of others alone", async (t) => {
+    const { project } = linked(t);
+    const [a, b, c, d] = [1, 2, 3, 4].map(() => session(t, project));
+    await a.command("true");
+    a.end();
+    const abort = new AbortController();
+    const calls = [a.command("true", abort.signal), b.command("true"), c.command("true"), d.command("true")];
+    const reasons = Promise.all(
+      calls.map((call) =>
+        call.then(
+          () => "begun",
+          ({ message }) => message,
+        ),
+      ),
+    );
+    await sleep(20);
+    const start = performance.now();
+    abort.abort();
+    await assert.rejects(calls[0], /^Error: the look at .* was interrupted$/);
+    b.over();
+    await assert.rejects(calls[1], /^Error: the look at .* was interrupted$/);
+    assert.ok(performance.now() - start < 1000, "not after the looks");
+    assert.deepEqual((await reasons).slice(2), ["begun", "begun"]);
+    await assert.rejects(a.command("true", abort.signal), /was interrupted/);
+    assert.match(await a.command("true"), /bwrap/);
+  });
+
+  test("that fail give the reason, and the next ones are made", async (t) => {
+    const { root, project } = folder(t);
+    writeFileSync(join(root, "outside"), "");
+    linkSync(join(root, "outside"), join(project, "secret"));
+    const { command } = session(t, project);
+    await assert.rejects(command("true", undefined, ["secret"]), /secret has another name \(hard link\) outside/);
+    assert.match(await command("true"), /bwrap/);
+  });
+
+  test("that take longer than a second are told to the user", async (t) => {
+    const { project } = linked(t);
+    const pi = /** @type {any} */ ({
+      on() {},
+      getAllTools: () => [{ name: "grep", sourceInfo: { source: "builtin" } }],
+    });
+    const confinement = new Confinement(pi, /** @type {any} */ ({ codingAgent: {} }), true);
+    t.after(() => confinement.end());
+    /** @type {(string | undefined)[]} */
+    const shown = [];
+    const ui = { setStatus: (/** @type {string} */ _, /** @type {string | undefined} */ text) => shown.push(text) };
+    const context = /** @type {any} */ ({ cwd: project, ui, sessionManager: { getSessionId: () => "one" } });
+    const limits = { writable: [], hidden: ["package1/", "package2/"], network: true, notice: "" };
+    // Each one waits for those before it.
+    const searches = Array.from({ length: 60 }, (_, at) =>
+      confinement.confine({ toolName: "grep", toolCallId: String(at), input: { path: "." } }, limits, context),
+    );
+    for (const refused of await Promise.all(searches)) assert.match(refused ?? "", /has another name|is hidden/);
+    assert.equal(shown[0], "The sandbox looks at package1/, package2/ …");
+    assert.equal(shown.at(-1), undefined);
+  });
+
+  test("find a file system that does not tell upper and lower case apart, and refuse what would be open there", async (t) => {
+    const { root, project } = folder(t);
+    for (const path of ["project/Mixed", "project/Mixed/.env", "project/.pi", "project/123", "project/Mixed/456"])
+      writeOrMake(join(root, path));
+    // A stand-in for such a file system, below `project`.
+    const { lstatSync } = fs;
+    const inCase = (/** @type {any} */ path) =>
+      typeof path === "string" && path.toLowerCase().startsWith(`${project}/`.toLowerCase())
+        ? (["Mixed/.env", "Mixed/456", "Mixed", ".pi", "123"]
+            .map((name) => join(project, name))
+            .find((name) => name.toLowerCase() === path.toLowerCase()) ?? path)
+        : path;
+    fs.lstatSync = /** @type {any} */ (
+      (/** @type {any} */ path, /** @type {any} */ options) => lstatSync(inCase(path), options)
+    );
+    syncBuiltinESMExports();
+    t.after(() => {
+      fs.lstatSync = lstatSync;
+      syncBuiltinESMExports();
+    });
+    for (const [limits, name] of /** @type {[Partial<import("#sandbox").Limits>, string][]} */ ([
+      [{ hidden: ["Mixed/.env"] }, "Mixed/.env"],
+      [{ hidden: ["Mixed/"] }, "Mixed"],
+      [{ hidden: ["Mixed/456"] }, "Mixed/456"],
+      [{ writable: [`${project}/`], kept: [join(project, ".pi")] }, ".pi"],
+    ])) {
+      const reason = await session(t, project, { writable: [], ...limits })
+        .command("true")
+        .catch(({ message }) => message);
+      assert.match(reason, /does not tell upper and lower case apart.*Hide the folder around it, or move the project/);
+      assert.ok(reason.startsWith(`${join(project, name)} `), reason);
+    }
+    for (const limits of [
+      { writable: [`${project}/`] },
+      { writable: [], hidden: ["123"] },
+      { writable: [], hidden: ["../x"] },
+    ]) {
+      const { command, end } = session(t, project, limits);
+      assert.match(await command("true"), /bwrap/);
+      end();
+    }
+  });
+
+  test("take a hard link in another case for a hard link", async (t) => {
+    const { project } = folder(t);
+    writeFileSync(join(project, ".env"), "secret");
+    linkSync(join(project, ".env"), join(project, ".ENV"));
+    const { command } = session(t, project);
+    const line = await command("cat .env .ENV; true", undefined, [".env"]);
+    const { stdout, stderr } = spawnSync("bash", ["-c", line], { cwd: project, encoding: "utf8" });
+    assert.deepEqual([stdout, stderr.match(/Permission denied/g)?.length], ["", 2]);
   });
 
   test("use the system's folder for temporary files where TMPDIR cannot be used", (t) => {

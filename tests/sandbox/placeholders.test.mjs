@@ -155,20 +155,20 @@ suite("processes in one project", LINUX, () => {
     assert.deepEqual(readdirSync(LISTS), []);
   });
 
-  test("a command whose placeholder is removed while its sandbox is built is built once more", () => {
+  test("a command whose placeholder is removed while its sandbox is built is built once more", async () => {
     const folder = project();
     let times = 0;
     const begun = here(folder, [], WRITABLE, () => {
       if ((times += 1) === 1) rmSync(join(folder, "notes.md"));
       return "";
     });
-    begun.command();
+    await begun.command();
     assert.equal(times, 2);
     assert.deepEqual(left(folder), ["notes.md"]);
     begun.end();
     assert.deepEqual(left(folder), []);
     const always = here(folder, [], WRITABLE, () => (rmSync(join(folder, "notes.md")), ""));
-    assert.throws(always.command, /notes\.md: it does not exist/);
+    await assert.rejects(always.command, /notes\.md: it does not exist/);
   });
 });
 
@@ -203,12 +203,12 @@ suite("a list", LINUX, () => {
     }
   });
 
-  test("of a process of another namespace, which may live, keeps what is in it", () => {
+  test("of a process of another namespace, which may live, keeps what is in it", async () => {
     const folder = project();
     for (const name of [".env", "notes.md"]) writeFileSync(join(folder, name), "");
     list(ELSEWHERE, [created(join(folder, ".env")), created(join(folder, "notes.md"))]);
     const begun = here(folder);
-    begun.command();
+    await begun.command();
     begun.end();
     assert.deepEqual(left(folder), [".env", "notes.md"]);
     rmSync(join(LISTS, "1-0.list"));
@@ -224,13 +224,13 @@ suite("a list", LINUX, () => {
       symlinkSync(JSON.stringify(process), lock);
       lutimesSync(lock, time, time);
       const begun = here(folder);
-      begun.command();
+      await begun.command();
       begun.end();
       assert.deepEqual(readdirSync(LISTS), []);
     }
     symlinkSync(JSON.stringify(ELSEWHERE), lock);
     const begun = here(folder);
-    assert.throws(begun.command, /another process is changing its list/);
+    await assert.rejects(begun.command, /another process is changing its list/);
     const waits = begun.session.whenFree(begun.command);
     await sleep(300);
     rmSync(lock);
@@ -271,7 +271,7 @@ suite("git", LINUX, () => {
     assert.deepEqual(left(folder), []);
   });
 
-  test("has its list of ignored files as it was afterwards", () => {
+  test("has its list of ignored files as it was afterwards", async () => {
     for (const before of [undefined, "", "a", "a\n", "# comment\n\n*.log\n\n", "\xff\n"]) {
       const folder = project();
       const exclude = join(folder, EXCLUDE);
@@ -282,7 +282,7 @@ suite("git", LINUX, () => {
         chmodSync(exclude, 0o664);
       }
       const begun = here(folder);
-      begun.command();
+      await begun.command();
       assert.deepEqual(staged(folder), ["add 'notes.md'"]);
       if (before === "a\n") appendFileSync(exclude, "b\n");
       begun.end();
@@ -294,7 +294,7 @@ suite("git", LINUX, () => {
     }
   });
 
-  test("of a linked work tree and of a submodule", () => {
+  test("of a linked work tree and of a submodule", async () => {
     const folder = project();
     git(folder, "worktree", "add", "-q", join(folder, "../tree"));
     git(folder, "submodule", "add", "-q", project(), "inner");
@@ -303,7 +303,7 @@ suite("git", LINUX, () => {
       [join(folder, "inner"), ".git/modules/inner/info/exclude"],
     ]) {
       const begun = here(realpathSync(at), [".env"], []);
-      begun.command();
+      await begun.command();
       assert.deepEqual(staged(at), []);
       assert.match(readFileSync(join(folder, exclude), "utf8"), /^\/\.env$/m);
       begun.end();
@@ -312,24 +312,24 @@ suite("git", LINUX, () => {
     git(folder, "worktree", "remove", "--force", join(folder, "../tree"));
   });
 
-  test("is left alone where its folder does not name the work tree, its list is a link, or cannot be written", () => {
+  test("is left alone where its folder does not name the work tree, its list is a link, or cannot be written", async () => {
     const [folder, other] = [project(), project()];
     const before = readFileSync(join(other, EXCLUDE), "utf8");
-    const run = (/** @type {string} */ at) => {
+    const run = async (/** @type {string} */ at) => {
       const begun = here(at);
-      begun.command();
+      await begun.command();
       assert.deepEqual(left(at), [".env", "deep", "notes.md", "secrets"]);
       begun.end();
     };
     rmSync(join(folder, EXCLUDE));
     symlinkSync(join(other, EXCLUDE), join(folder, EXCLUDE));
-    run(folder);
+    await run(folder);
     rmSync(join(folder, ".git"), { recursive: true });
     writeFileSync(join(folder, ".git"), `gitdir: ${other}/.git\n`);
-    run(folder);
+    await run(folder);
     assert.equal(readFileSync(join(other, EXCLUDE), "utf8"), before);
     rmSync(join(other, EXCLUDE));
     mkdirSync(join(other, EXCLUDE));
-    run(other);
+    await run(other);
   });
 });

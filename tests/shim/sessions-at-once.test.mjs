@@ -20,6 +20,7 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Confinement } from "../../host-shim/confinement.js";
+import { runningCommands } from "../../sandbox/running-commands.js";
 
 /** @typedef {Partial<import("#sandbox").Limits>} Limits */
 
@@ -33,6 +34,25 @@ function project(t) {
   t.after(() => rmSync(root, { recursive: true, force: true }));
   return root;
 }
+
+/** The calls that wait for another session. */
+let waits = 0;
+/** @type {(() => void) | undefined} */
+let onWait;
+const { changed } = runningCommands;
+runningCommands.changed = async (...parameters) => {
+  waits += 1;
+  onWait?.();
+  await changed.apply(runningCommands, parameters);
+  waits -= 1;
+};
+
+/**
+ * Returns the result of a call, or "waits" if the call waits for another session.
+ * @template T
+ * @param {Promise<T>} call
+ */
+const settled = (call) => Promise.race([call, new Promise((resolve) => (onWait = () => resolve("waits")))]);
 
 let count = 0;
 
@@ -80,13 +100,11 @@ function session(t, root, signal) {
     /** Confines a command line, which is not run. @param {Limits} limits */
     begin: (limits, line = "true") => confine("bash", { command: line }, limits).refused,
     /** Runs a command line; `ended` has what it wrote. @param {string} line @param {Limits} limits */
-    run: (line, limits) => {
+    run: async (line, limits) => {
       const { input, refused } = confine("bash", { command: line }, limits);
-      const run = (/** @type {string | undefined} */ reason) => {
-        if (reason !== undefined) throw new Error(reason);
-        return running(input.command, root);
-      };
-      return refused instanceof Promise ? refused.then(run) : run(refused);
+      const reason = await refused;
+      if (reason !== undefined) throw new Error(reason);
+      return running(input.command, root);
     },
   };
 }
@@ -118,10 +136,10 @@ suite("a path that does not exist", () => {
       const root = project(t);
       const [a, b] = [session(t, root), session(t, root)];
       const limits = { writable: ["docs/"], hidden: ["late.txt"] };
-      if (first) assert.equal(b.begin(limits), undefined);
+      if (first) assert.equal(await b.begin(limits), undefined);
       const command = await a.run(LURK("late.txt"), limits);
       await command.began;
-      if (!first) assert.equal(b.begin(limits), undefined);
+      if (!first) assert.equal(await b.begin(limits), undefined);
       b.end();
       b.over();
       writeFileSync(join(root, "late.txt"), "secret");
@@ -150,7 +168,7 @@ suite("a path that does not exist", () => {
   test("is written by a command though one of another session ends that may write it too", async (t) => {
     const root = project(t);
     const [a, b] = [session(t, root), session(t, root)];
-    assert.equal(b.begin({ writable: ["new/sub/plan.md"] }), undefined);
+    assert.equal(await b.begin({ writable: ["new/sub/plan.md"] }), undefined);
     const command = await a.run("echo began; sleep 0.3; echo plan > new/sub/plan.md", {
       writable: ["new/sub/plan.md"],
     });
@@ -161,12 +179,11 @@ suite("a path that does not exist", () => {
     assert.equal(readFileSync(join(root, "new/sub/plan.md"), "utf8"), "plan\n");
   });
 
-  test("of several sessions goes with the last of them, with the folders above it", (t) => {
+  test("of several sessions goes with the last of them, with the folders above it", async (t) => {
     const root = project(t);
     const all = Array.from({ length: 4 }, () => session(t, root));
-    all.forEach((one, index) =>
-      assert.equal(one.begin({ writable: [`new/${index % 2}/file`, "new/all/"] }), undefined),
-    );
+    for (const [index, one] of all.entries())
+      assert.equal(await one.begin({ writable: [`new/${index % 2}/file`, "new/all/"] }), undefined);
     for (const one of all) {
       assert.ok(existsSync(join(root, "new/all")));
       one.end();
@@ -181,7 +198,7 @@ test("a link that was removed in one session still tells another one what it led
   symlinkSync("keys.txt", join(root, "link.txt"));
   const limits = { hidden: ["link.txt"] };
   const a = session(t, root);
-  assert.equal(a.begin(limits), undefined);
+  assert.equal(await a.begin(limits), undefined);
   a.end();
   rmSync(join(root, "link.txt"));
   const b = session(t, root);
@@ -202,9 +219,9 @@ suite("a command that could uncover what is hidden from one of another session",
     test(`waits for it: ${JSON.stringify(one)} and ${JSON.stringify(other)}`, async (t) => {
       const root = project(t);
       const [a, b] = [session(t, root), session(t, root)];
-      assert.equal(a.begin(one), undefined);
+      assert.equal(await a.begin(one), undefined);
       const waiting = b.begin(other);
-      assert.ok(waiting instanceof Promise);
+      assert.equal(await settled(waiting), "waits");
       assert.equal(await Promise.race([waiting, sleep(100, "waits")]), "waits");
       a.end();
       assert.equal(await waiting, undefined);
@@ -224,11 +241,11 @@ suite("a command that could uncover what is hidden from one of another session",
     [{}, { writable: ["/"] }],
   ];
   for (const [one, other] of APART) {
-    test(`is no such one: ${JSON.stringify(one)} and ${JSON.stringify(other)}`, (t) => {
+    test(`is no such one: ${JSON.stringify(one)} and ${JSON.stringify(other)}`, async (t) => {
       const root = project(t);
       const [a, b] = [session(t, root), session(t, root)];
-      assert.equal(a.begin(one), undefined);
-      assert.equal(b.begin(other), undefined);
+      assert.equal(await a.begin(one), undefined);
+      assert.equal(await b.begin(other), undefined);
     });
   }
 
@@ -236,9 +253,10 @@ suite("a command that could uncover what is hidden from one of another session",
     const root = project(t);
     const abort = new AbortController();
     const [a, b, c, d] = [session(t, root), session(t, root), session(t, root, abort.signal), session(t, root)];
-    assert.equal(a.begin({ hidden: ["docs/secret"] }), undefined);
-    const start = performance.now();
+    assert.equal(await a.begin({ hidden: ["docs/secret"] }), undefined);
     const [patient, aborted, over] = [b, c, d].map((one) => one.begin({ writable: ["docs/"] }));
+    while (waits < 3) await sleep(1);
+    const start = performance.now();
     abort.abort();
     d.over();
     assert.match(
@@ -250,7 +268,7 @@ suite("a command that could uncover what is hidden from one of another session",
     assert.match((await patient) ?? "", /cannot be confined now/);
     a.end();
     assert.equal(existsSync(join(root, "docs/secret")), false);
-    assert.equal(b.begin({ writable: ["docs/"] }), undefined);
+    assert.equal(await b.begin({ writable: ["docs/"] }), undefined);
   });
 
   test("cannot: what it renames there is not read", async (t) => {
@@ -272,42 +290,42 @@ suite("a search", () => {
   test("waits for a command of another session that could change what it searches, and the other way around", async (t) => {
     const root = project(t);
     const [a, b, c] = [session(t, root), session(t, root), session(t, root)];
-    assert.equal(a.begin({ writable: ["docs/"] }), undefined);
+    assert.equal(await a.begin({ writable: ["docs/"] }), undefined);
     for (const path of ["docs", ".", "docs/sub"]) {
       const waiting = b.grep(path, { hidden: ["../secret/"] });
-      assert.ok(waiting instanceof Promise, path);
+      assert.equal(await settled(waiting), "waits", path);
       b.over();
       assert.match((await waiting) ?? "", /search with "bash"/);
     }
-    assert.equal(b.grep("src", { hidden: ["secret/"] }), undefined);
-    assert.equal(c.begin({}), undefined);
+    assert.equal(await b.grep("src", { hidden: ["secret/"] }), undefined);
+    assert.equal(await c.begin({}), undefined);
     c.end();
     const waiting = c.begin({ writable: ["src/"] });
-    assert.ok(waiting instanceof Promise);
+    assert.equal(await settled(waiting), "waits");
     b.end();
     assert.equal(await waiting, undefined);
   });
 
-  test("and a command of one session exclude each other, as before", (t) => {
+  test("and a command of one session exclude each other, as before", async (t) => {
     const root = project(t);
     const a = session(t, root);
-    assert.equal(a.grep("src", { hidden: ["secret/"] }), undefined);
-    assert.match(String(a.begin({ writable: ["docs/"] })), /a search by `grep` is running/);
+    assert.equal(await a.grep("src", { hidden: ["secret/"] }), undefined);
+    assert.match(String(await a.begin({ writable: ["docs/"] })), /a search by `grep` is running/);
     a.end();
-    assert.equal(a.begin({ writable: ["docs/"] }), undefined);
-    assert.match(String(a.grep("src", { hidden: ["secret/"] })), /A command is running/);
+    assert.equal(await a.begin({ writable: ["docs/"] }), undefined);
+    assert.match(String(await a.grep("src", { hidden: ["secret/"] })), /A command is running/);
   });
 });
 
 test("a file with another name outside of a list is not pinned while another session could move the folder above it", async (t) => {
   const root = project(t);
   const [a, b, c] = [session(t, root), session(t, root), session(t, root)];
-  assert.equal(b.begin({ writable: ["docs/"] }), undefined);
+  assert.equal(await b.begin({ writable: ["docs/"] }), undefined);
   linkSync(join(root, "src/main.rs"), join(root, "docs/linked"));
   const waiting = a.run("echo began; echo x > docs/linked", { writable: ["docs/"] });
-  assert.ok(waiting instanceof Promise);
+  assert.equal(await settled(waiting), "waits");
   // Elsewhere nothing can move it.
-  assert.equal(c.begin({ writable: ["other/"] }), undefined);
+  assert.equal(await c.begin({ writable: ["other/"] }), undefined);
   b.end();
   assert.match(await (await waiting).ended, /Read-only file system/);
   assert.equal(readFileSync(join(root, "src/main.rs"), "utf8"), "main");
@@ -351,13 +369,11 @@ test("what belongs to the process stays until the last session that uses it has 
   writeFileSync(join(root, "secret"), "secret");
   const [a, b] = [session(t, root), session(t, root)];
   const limits = { hidden: ["secret"] };
-  assert.equal(a.begin(limits), undefined);
-  const { input, command } = {
-    input: "cat secret; echo began",
-    command: b.run("sleep 0.2; cat secret; echo began", limits),
-  };
+  assert.equal(await a.begin(limits), undefined);
+  const input = "cat secret; echo began";
+  const command = await b.run("sleep 0.2; cat secret; echo began", limits);
   a.over();
-  assert.doesNotMatch(await (await command).ended, /secret\n/);
+  assert.doesNotMatch(await command.ended, /secret\n/);
   assert.ok(existsSync(join(OWN, `${process.pid}.running`)));
   b.end();
   assert.match(await (await b.run(input, limits)).ended, /Permission denied[^]*began/);
@@ -398,16 +414,17 @@ test("in many orders of beginning, ending and aborting, each command keeps what 
       } else {
         const hidden = some();
         const writable = some().filter((path) => !hidden.includes(path));
-        const refused = one.begin({ writable, hidden });
+        const beginning = one.begin({ writable, hidden });
+        const refused = await settled(beginning);
         if (refused === undefined)
           held.set(
             one,
             [...hidden, ...writable].map((path) => ({ path, ino: lstatSync(join(root, path)).ino })),
           );
         else {
-          assert.ok(refused instanceof Promise, String(refused));
+          assert.equal(refused, "waits");
           one.over();
-          await refused;
+          await beginning;
         }
       }
       for (const { path, ino } of [...held.values()].flat())
