@@ -106,7 +106,9 @@ impl FieldProblem {
                     _ => Mapping::Other,
                 };
                 let unknown = error(format!("unknown field `{field}` in `{of}`")).marking(field);
-                unknown.help(meaning(field, known, mapping).unwrap_or_else(|| suggestion(field, known, mapping)))
+                let own = meant::own_entry(field).filter(|_| mapping == Mapping::Entry);
+                let help = own.or_else(|| meaning(field, known, mapping));
+                unknown.help(help.unwrap_or_else(|| suggestion(field, known, mapping)))
             }
             Self::UnknownField { of, field, known } => {
                 let unknown = error(format!("unknown field `{field}`")).marking(field);

@@ -90,7 +90,7 @@ const WAYS: &str = "outcomes: { clean: next, issues: loop }";
 const PARALLEL: &str = "make a parallel group: `- phases: [bugs.md, docs.md]` with `parallel: true` beside it, or the number of agents at a time";
 const JOIN: &str = "beside `parallel` of a group, `need: 2` is the number of branches that must come to their end, and `decide: [issues, clean]` or `decide: majority` gives the outcome";
 const CHECKS_IN_ORDER: &str = "the checks of `gate` run one after another: remove it";
-const WHEN: &str = "when: { outcome.triage: large }";
+const WHEN: &str = "when: { outcome.ID: NAME }";
 
 /// The fields of other programs. If an entry cannot be read, the help explains its field in the earliest row. A test
 /// checks that all YAML in the rows is without errors in its place, and that no name is a field of this program there.
@@ -237,6 +237,14 @@ pub(crate) fn help(field: &str, of: Mapping) -> Option<String> {
     }
 }
 
+/// Returns the help for a field, in an entry of `phases` of some kind, that means another kind of entry.
+pub(crate) fn own_entry(field: &str) -> Option<String> {
+    let Here(yaml) = find(field, Entry)?.1 else { return None };
+    let first = yaml.lines().next().unwrap_or_default();
+    let is_kind = ["run: ", "ask: ", "phase: ", "subworkflow: ", "prompt: "].iter().any(|kind| first.starts_with(kind));
+    is_kind.then(|| format!("give it an entry of its own, as in `- {first}`"))
+}
+
 /// Returns the help for a field that was removed from every mapping, or that does not belong in this mapping.
 pub(crate) fn gone(field: &str, of: Mapping) -> Option<String> {
     let help = match &*plain(field) {
@@ -349,10 +357,12 @@ mod tests {
                     In(other, yaml) => (yaml, other),
                     Help(_) | Unknown => continue,
                 };
-                assert_eq!(reports(yaml, place), [""; 0], "{names:?} in {here:?}");
+                let yaml = yaml.replace("outcome.ID: NAME", "outcome.triage: large");
+                assert_eq!(reports(&yaml, place), [""; 0], "{names:?} in {here:?}");
             }
             if let Some((_, Here(yaml))) = find(names[0], Mapping::Prompt) {
-                assert_eq!(reports(yaml, Mapping::Prompt), [""; 0], "{names:?} beside `prompt`");
+                let yaml = yaml.replace("outcome.ID: NAME", "outcome.triage: large");
+                assert_eq!(reports(&yaml, Mapping::Prompt), [""; 0], "{names:?} beside `prompt`");
             }
         }
     }

@@ -30,7 +30,10 @@ pub(crate) fn read_given(fields: &mut Fields, index: usize, entry: &Yaml) -> Map
             let expected = "a value, or a list of values";
             let suggestion = match value {
                 // YAML reads `{input.NAME}` without quotes as a mapping.
-                Yaml::Map(entries) => entries.first().map(|(key, _)| format!("\"{{{key}}}\"")),
+                Yaml::Map(entries) => entries.first().map(|(key, _)| match ValueName::parse(key) {
+                    Ok(name) => name.to_string(),
+                    Err(_) => format!("\"{{{key}}}\""),
+                }),
                 _ => None,
             };
             let problem = FieldProblem::bad(field, expected, found).suggest(suggestion);

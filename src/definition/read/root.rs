@@ -484,7 +484,12 @@ impl<'a, 'f> RootReader<'a, 'f> {
                 listing.has_errors = true;
                 return Ok(None);
             }
-            PhaseFile::Unreadable(problem) => {
+            PhaseFile::Unreadable(mut problem) => {
+                if let PhaseProblem::PhaseUnreadable { suggestion, .. } = &mut problem {
+                    let mut entries = listing.text.split(|c: char| c.is_whitespace() || "[],\"'".contains(c));
+                    // A file that is listed already is not meant.
+                    suggestion.take_if(|meant| entries.any(|entry| entry == meant));
+                }
                 self.diagnostics.push(listing.error(&at, look_up, problem));
                 return Ok(None);
             }

@@ -81,12 +81,13 @@ impl Declaration<'_> {
             );
             return None;
         };
+        let mut is_known = true;
         for (key, _) in entries {
             if !self.known.contains(&&**key) {
                 let (field, known) = (key.clone(), self.known);
                 let problem = FieldProblem::UnknownPart { of, field, known };
                 fields.report(&[at[0], PathPart::Key(name), PathPart::Name(key)], problem);
-                return None;
+                is_known = false;
             }
         }
         let bounds = ["min", "max", "options", "fields"];
@@ -107,6 +108,7 @@ impl Declaration<'_> {
                 self.bad(fields, "type", either(self.types), meant);
                 return None;
             }
+            _ if !is_known => return None,
             "text" => ValueType::Text(self.count(fields, "max", 1..=MAX_TEXT, MAX_VALUE)?),
             "number" => ValueType::Number(self.bounds(fields)?),
             "choice" => ValueType::Choice(self.options(fields)?),

@@ -233,3 +233,133 @@ fn errors_of<T: UserContent>(case: &Case) -> Vec<Diagnostic> {
         Found::Nothing | Found::Content(_) => Vec::new(),
     }
 }
+
+/// Each YAML that a help shows in the place of something is taken as it is written: then the file has one problem less,
+/// and no other.
+#[test]
+fn help_that_is_taken_as_it_is_written_loads() {
+    let (mut count, mut bad) = (0, Vec::new());
+    for (name, inputs) in inputs() {
+        for input in inputs {
+            let case = Case::read(&input);
+            let (_, found) = Library::check(&case).unwrap();
+            let before: Vec<String> = found.iter().map(told).collect();
+            for diagnostic in &found {
+                let Some(shown) = diagnostic.help().as_deref().and_then(shown) else { continue };
+                count += 1;
+                let tries = ways_to_take(&case, diagnostic, &shown);
+                let loads = |files: &Files| {
+                    let case = Case {
+                        files: files.clone(),
+                        tools: case.tools.clone(),
+                        profiles: case.profiles.clone(),
+                        ..case
+                    };
+                    let (_, found) = Library::check(&case).unwrap();
+                    let others = |told: &String| before.contains(told) && *told != self::told(diagnostic);
+                    // A file or a workflow of the author is to be made, and a field that is there twice to be removed.
+                    let known = ["duplicate key", "cannot read the phase file", "the workflow \""];
+                    let is_known = |one: &Diagnostic| known.iter().any(|words| one.message().starts_with(words));
+                    let errors = found.iter().filter(|one| one.severity() != Severity::Warning);
+                    errors.filter(|one| !is_known(one)).all(|one| others(&told(one)))
+                        && !found.iter().any(|one| told(one) == self::told(diagnostic))
+                };
+                if !tries.iter().any(loads) {
+                    bad.push(format!("{name}: {}", diagnostic_text(diagnostic)));
+                }
+            }
+        }
+    }
+    assert!(count > 100, "{count}");
+    assert!(bad.is_empty(), "{} of {count}:\n{}", bad.len(), bad.join("\n"));
+}
+
+/// The problem without its place, which moves with the lines before it.
+fn told(diagnostic: &Diagnostic) -> String {
+    format!("{}: {}", diagnostic.file, diagnostic.message())
+}
+
+/// Returns the YAML that a help shows in the place of the marked text; `None` if it belongs in another place, or has
+/// names in capitals, which stand for others.
+fn shown(help: &str) -> Option<String> {
+    let after = ["did you mean ", "put the text in quotes: ", "put the text in quotes, as ", "write "];
+    let rest = after.iter().find_map(|words| help.strip_prefix(words)).filter(|rest| rest.starts_with('`'))?;
+    if rest.contains(", in ") || rest.contains(" beside `") {
+        return None;
+    }
+    let (first, example) = rest.split_once(", as in ").map_or((rest, None), |(first, example)| (first, Some(example)));
+    let parts: Vec<&str> = example.unwrap_or(first).split('`').skip(1).step_by(2).collect();
+    let shown = if example.is_some() { parts.join("\n") } else { (*parts.first()?).to_owned() };
+    let is_name = |word: &str| word.len() > 1 && word.chars().all(|c| c.is_ascii_uppercase());
+    (!shown.split(|c: char| !c.is_alphanumeric()).any(is_name)).then_some(shown)
+}
+
+/// Returns the files with the YAML in the place of the marked text, of the rest of its line, or of its whole entry.
+fn ways_to_take(case: &Case, diagnostic: &Diagnostic, shown: &str) -> Vec<Files> {
+    let (Some(place), Some(excerpt)) = (diagnostic.place, &diagnostic.excerpt) else { return Vec::new() };
+    let (root, path) =
+        match diagnostic.file.strip_prefix("~/.pi/agent/workflows/").or(diagnostic.file.strip_prefix("~/workflows/")) {
+            Some(path) => ("global", path),
+            None => ("project", diagnostic.file.trim_start_matches(".pi/workflows/")),
+        };
+    let files = if root == "global" { &case.files.global } else { &case.files.project };
+    let Some(text) = files.get(path) else { return Vec::new() };
+    let lines: Vec<&str> = text.split('\n').collect();
+    let Some(line) = lines.get(place.line - 1) else { return Vec::new() };
+    let at = |column: usize| line.char_indices().nth(column).map_or(line.len(), |(at, _)| at);
+    let (start, end) = (at(place.column - 1), at(place.column - 1 + excerpt.marked));
+    let (before, after) = (&line[..start], &line[end..]);
+    let indent = line.len() - line.trim_start_matches([' ', '-']).len();
+    let deeper = lines.iter().skip(place.line).take_while(|next| {
+        next.trim().is_empty() || next.len() - next.trim_start().len() > line.len() - line.trim_start().len()
+    });
+    let below = deeper.count();
+    let key = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '"' | '\'' | ' ' | ':');
+    let key_start = before.rfind(|c: char| !key(c)).map_or(indent, |at| at + 1).max(indent.min(start));
+    // The value that the message says was found.
+    let message = diagnostic.message();
+    let found = message.rsplit_once("found `").or_else(|| message.split_once("refers to \"")).map(|(_, found)| found);
+    let found = found.and_then(|found| Some(found.split_once(['`', '"'])?.0)).unwrap_or("\0");
+    let whole = shown.replace('\n', &format!("\n{}", " ".repeat(indent)));
+    let tries = [
+        (line.replacen(found, shown, 1), 0),
+        // The other way that the help for a comment names.
+        (line.replacen('#', "# ", 1), 0),
+        (format!("{}{whole}", &line[..indent]), below),
+        (format!("{before}{shown}{}", &line[start..][in_flow(&line[start..])..]), 0),
+        (format!("{}{shown}{}", &line[..key_start], &line[start..][in_flow(&line[start..])..]), 0),
+        (format!("{} {shown}{}", &line[..key_start], &line[start..][in_flow(&line[start..])..]), 0),
+        (format!("{before}{shown}{after}"), 0),
+        (format!("{}{shown}", &line[..indent]), 0),
+        (format!("{}{shown}", &line[..indent]), below),
+        (format!("{before}{shown}"), below),
+        (format!("{}{shown}{after}", &line[..key_start]), 0),
+        (format!("{} {shown}{after}", &line[..key_start]), 0),
+    ];
+    let with = tries.into_iter().map(|(new, below)| {
+        let mut all: Vec<&str> = lines[..place.line - 1].to_vec();
+        all.push(&new);
+        all.extend(&lines[place.line + below..]);
+        let mut files = case.files.clone();
+        let of_root = if root == "global" { &mut files.global } else { &mut files.project };
+        of_root.insert(path.to_owned(), all.join("\n"));
+        files
+    });
+    with.collect()
+}
+
+/// Returns the length of a value, with its key, in a flow collection.
+fn in_flow(text: &str) -> usize {
+    let (mut quote, mut depth) = (None, 0);
+    let end = text.char_indices().find(|&(_, c)| {
+        match (quote, c) {
+            (Some(open), _) if open == c => quote = None,
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '[' | '{') => depth += 1,
+            (None, ']' | '}') => depth -= 1,
+            _ => {}
+        }
+        quote.is_none() && (depth < 0 || depth == 0 && c == ',')
+    });
+    end.map_or(text.len(), |(at, _)| at)
+}
