@@ -136,7 +136,7 @@ export function readTask(file, content, { readYaml, readBounds }) {
     const value = fields[name];
     if (value === undefined) return standard;
     try {
-      const words = typeof value === "number" ? `${Math.round(value * 1000)}ms` : scalar(value);
+      const words = Number(value) >= 0 ? `${Math.round(Number(value) * 1000)}ms` : scalar(value);
       const { timeMs, ...others } = readBounds(`time=${words}`);
       const ms = Number(timeMs);
       if (ms <= DAY && Object.values(others).every((bound) => bound === undefined)) return ms;
@@ -172,8 +172,8 @@ export function readTask(file, content, { readYaml, readBounds }) {
   return { text, inputs, timeout, checkTimeout, budget, repo: ofRepo ? [repo, commit] : undefined };
 }
 
-/** A text, a number or a boolean, as text. @param {unknown} value */
-const scalar = (value) => (["string", "number", "boolean"].includes(typeof value) ? String(value) : undefined);
+/** `readYaml` returns numbers and booleans as texts. @param {unknown} value */
+const scalar = (value) => (typeof value === "string" ? value : undefined);
 
 /** A path is relative to the folder of the task. @param {string} folder @param {string} address */
 const addressIn = (folder, address) =>

@@ -465,11 +465,14 @@ mod inline;
 mod limits;
 mod mistyped;
 mod models;
+mod numbers;
+mod other_programs;
 mod packages;
 mod parallel;
 mod permission;
 mod scripts;
 mod totals;
+mod unread;
 mod ways;
 mod workflow_outputs;
 

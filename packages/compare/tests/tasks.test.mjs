@@ -34,6 +34,15 @@ test("a task is its text and its fields", () => {
   });
 });
 
+test("a number without quotes is the text of the file, and data has a place", () => {
+  const numbers = ["3.10", "1234567890123456789", "+49301", "1e3", "0x1F", "True"];
+  const yaml = `title: x\nmetadata: { timeout: 1 }\nx-owner: [a]\ninputs:\n  all: [${numbers.join(", ")}]\n`;
+  assert.deepEqual(task(`---\n${yaml}---\nDo it`), { ...plain, inputs: numbers.map((one) => ["all", one]) });
+  const { repo } = task("---\nrepo: /x\ncommit: 12345e7\n---\nDo it");
+  assert.deepEqual(repo, ["/x", "12345e7"]);
+  assert.throws(() => task("---\ninputs: { a: 1 }\nowner_: x\n---\nDo it"), /2:1|3:1.*unknown field `owner_`/);
+});
+
 test("what is not understood in a task is an error with its place", () => {
   for (const [yaml, wanted] of [
     ["timeuot: 5m", "2:1: error: unknown field `timeuot` in `task.md`"],

@@ -51,7 +51,7 @@ impl Description {
     /// Suggests quotes if the found value would be a string in them.
     pub fn quotes(self, expected: &str, found: ValueKind) -> Self {
         match found {
-            _ if expected != STRING => self,
+            _ if expected != STRING && !expected.starts_with("the name of a model") => self,
             ValueKind::Boolean | ValueKind::Number => self.help("put the value in quotes"),
             // An unquoted `{description}`.
             ValueKind::Mapping => self.help("put a text that begins with `{`, or contains `: `, in quotes"),

@@ -15,12 +15,22 @@ pub enum PhaseProblem {
     Beside { field: String, kind: &'static str },
     PhaseOutsideRoot { path: String, of_package: bool },
     PhaseUnreadable { path: String, error: FileError, suggestion: Option<String> },
-    FieldsInText { field: String },
+    Unread { field: &'static str, kind: UnreadField },
     UnclosedFrontMatter,
     NoInstructions,
     DuplicateId { id: String, first: String, second: String },
     SummaryNeeded { next: String },
     LaterResults { name: String },
+}
+
+/// The place of a field in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnreadField {
+    /// In a file without front matter.
+    InText,
+    /// Below the front matter.
+    BelowFields,
+    InPrompt,
 }
 
 impl PhaseProblem {
@@ -71,10 +81,18 @@ impl PhaseProblem {
                     false => unreadable.suggest(suggestion.as_ref()),
                 }
             }
-            Self::FieldsInText { field } => {
-                error(format!("`{field}` is not read: it is part of the text of the phase"))
-                    .help("begin the file with the line `---`, then the fields, then a line `---`, then the text")
-                    .marking(field)
+            Self::Unread { field, kind } => {
+                let unread = error(format!("`{field}` is not read: it is part of the text of the phase"));
+                let unread = if *kind == UnreadField::InPrompt { unread } else { unread.marking(field) };
+                unread.help(match kind {
+                    UnreadField::InText => {
+                        "begin the file with the line `---`, then the fields, then a line `---`, then the text".to_owned()
+                    }
+                    UnreadField::BelowFields => format!(
+                        "move `{field}` into the front matter, above the second line `---`; put an example in a code fence"
+                    ),
+                    UnreadField::InPrompt => format!("write `{field}` beside `prompt`; put an example in a code fence"),
+                })
             }
             Self::UnclosedFrontMatter => {
                 error("the front matter is not closed").help("put a line `---` below the last field")

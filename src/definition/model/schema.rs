@@ -111,7 +111,9 @@ impl Field {
 
     /// Returns true if the field bounds the agent, or decides on the way of a run.
     pub fn is_rule(&self) -> bool {
-        self.needed == Needed::Not && !self.may_be_empty() && !matches!(self.kind, Kind::Text | Kind::Line(_))
+        self.needed == Needed::Not
+            && !self.may_be_empty()
+            && !matches!(self.kind, Kind::Text | Kind::Line(_) | Kind::Tests(_))
             || self.name == "onBudget"
     }
 

@@ -96,7 +96,7 @@ impl ValueType {
                 text.parse::<f64>().is_ok_and(|number| number.is_finite() && bounds.contain(number))
             }
             Self::Choice(options) => options.iter().any(|option| option == text),
-            Self::Flag => text == "true" || text == "false",
+            Self::Flag => return flag(text),
             Self::Command => !text.is_empty() && text.chars().count() <= MAX_VALUE && !text.contains(char::is_control),
             Self::List { fields, .. } if !fields.is_empty() => return self.records(text),
             Self::List { .. } => return self.list(&Vec::from_iter(text.lines())),
@@ -140,7 +140,8 @@ impl ValueType {
         let number = |text: &str| text.parse::<f64>().ok();
         values.iter().any(|other| match self {
             Self::Number(_) => number(other).is_some() && number(other) == number(value),
-            Self::Text(_) | Self::Choice(_) | Self::Flag | Self::Command | Self::List { .. } => other == value,
+            Self::Flag => flag(other).as_deref() == Some(value),
+            Self::Text(_) | Self::Choice(_) | Self::Command | Self::List { .. } => other == value,
         })
     }
 
@@ -234,6 +235,11 @@ impl ValueType {
             }
         }
     }
+}
+
+/// Returns the flag that a text means; YAML also has `True` and `TRUE`.
+fn flag(text: &str) -> Option<String> {
+    ["true", "false"].into_iter().find(|word| word.eq_ignore_ascii_case(text)).map(ToOwned::to_owned)
 }
 
 /// Returns true if records with these fields accept each record with the other fields.

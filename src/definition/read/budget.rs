@@ -13,7 +13,7 @@ const FIELDS: [&str; schema::BUDGET_FIELDS.len()] = schema::names(&schema::BUDGE
 /// A duration like `90s` or `1h 30m`, or a number of seconds.
 pub(crate) fn duration(value: &Yaml) -> Option<Duration> {
     match value {
-        Yaml::Number(seconds) => Duration::try_from_secs_f64(*seconds).ok(),
+        Yaml::Number(seconds, _) => Duration::try_from_secs_f64(*seconds).ok(),
         // `M` would be a month.
         Yaml::String(text) if text.contains('M') => None,
         Yaml::String(text) => humantime::parse_duration(text).ok(),
@@ -45,7 +45,7 @@ pub(crate) fn read(fields: &mut Fields) -> BudgetBounds {
                 let found = match value {
                     // `check_values` reports a field without a value.
                     Yaml::Null => continue,
-                    Yaml::Number(_) | Yaml::String(_) => {
+                    Yaml::Number(..) | Yaml::String(_) => {
                         format!("`{}`", value.scalar_text().unwrap_or_default())
                     }
                     other => other.kind().to_string(),
@@ -86,16 +86,16 @@ fn meant(measure: Measure, value: &Yaml) -> Option<String> {
         Some(digits) => (digits, 1000.0),
         None => (text.strip_suffix('m').unwrap_or(text), if text.ends_with('m') { 1e6 } else { 1.0 }),
     };
-    let number = Yaml::Number(digits.replace('_', "").parse::<f64>().ok()? * factor);
-    amount(measure, &number)?;
-    number.scalar_text()
+    let number = digits.replace('_', "").parse::<f64>().ok()? * factor;
+    amount(measure, &Yaml::Number(number, String::new()))?;
+    Some(number.to_string())
 }
 
 /// Returns the amount that a value of a measure means.
 fn amount(measure: Measure, value: &Yaml) -> Option<u64> {
     let number = match (measure, value) {
-        (Measure::Cost, Yaml::Number(dollars)) => *dollars,
-        (Measure::OutputTokens | Measure::Turns, Yaml::Number(number)) if number.fract() == 0.0 => *number,
+        (Measure::Cost, Yaml::Number(dollars, _)) => *dollars,
+        (Measure::OutputTokens | Measure::Turns, Yaml::Number(number, _)) if number.fract() == 0.0 => *number,
         (Measure::Time, value) => duration(value)?.as_secs_f64(),
         (Measure::Cost | Measure::OutputTokens | Measure::Turns, _) => return None,
     };

@@ -2,7 +2,7 @@
 
 use super::fields::{Fields, texts};
 use super::own_limits::PathVariables;
-use super::values::written;
+use super::values::{scalar, written};
 use super::yaml::Yaml;
 use super::{
     budget, expected_calls, gate, inputs, models, outcomes, outputs, own_limits, results, tools, workflow_outputs,
@@ -131,12 +131,12 @@ fn max_length(fields: &mut Fields) -> Option<usize> {
     let value = fields.tree.root.get(field)?;
     let problem = match value {
         Yaml::Null => return None,
-        Yaml::Number(value) if *value >= 0.0 => return Some(*value as usize),
-        Yaml::Number(_) => {
+        Yaml::Number(value, _) if *value >= 0.0 => return Some(*value as usize),
+        Yaml::Number(..) => {
             let found = value.scalar_text().unwrap_or_default();
             FieldProblem::NegativeLength { field, found }
         }
-        Yaml::Bool(_) | Yaml::String(_) | Yaml::List(_) | Yaml::Map(_) => {
+        Yaml::Bool(..) | Yaml::String(_) | Yaml::List(_) | Yaml::Map(_) => {
             let expected = "a number from 0";
             FieldProblem::Ignored { field, expected, found: value.kind() }
         }
@@ -150,8 +150,8 @@ const AUTO_CONTINUE: [&str; AutoContinue::FIELDS.len()] = names(AutoContinue::FI
 /// Reads `autoContinue`: true, false, or a mapping of its bounds.
 fn auto_continue(fields: &mut Fields) -> Option<AutoContinue> {
     let value = match fields.tree.root.get("autoContinue") {
-        None | Some(Yaml::Null | Yaml::Bool(true)) => return Some(AutoContinue::default()),
-        Some(Yaml::Bool(false)) => return None,
+        None | Some(Yaml::Null | Yaml::Bool(true, _)) => return Some(AutoContinue::default()),
+        Some(Yaml::Bool(false, _)) => return None,
         Some(value) => value.clone(),
     };
     let Yaml::Map(entries) = &value else {
@@ -174,12 +174,9 @@ fn on_budget(fields: &mut Fields) -> Option<Target> {
     let field = "onBudget";
     let value = fields.tree.root.get(field).cloned()?;
     let has_budget = !matches!(fields.tree.root.get("budget"), None | Some(Yaml::Null));
-    let word = match &value {
-        Yaml::String(word) if !is_blank(word) => Some(word),
-        _ => None,
-    };
+    let word = scalar(&value).filter(|word| !is_blank(word));
     let expected = match word {
-        Some(word) if has_budget => return (word != "pause").then(|| Target::of(word)),
+        Some(word) if has_budget => return (word != "pause").then(|| Target::of(&word)),
         Some(_) => "a `budget` beside it",
         None => "`pause`, `next`, `loop`, `done`, `stop` or the id of an entry",
     };

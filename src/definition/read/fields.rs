@@ -356,7 +356,7 @@ impl<'a> Fields<'a> {
                 let meant = meant_choice(field, value);
                 (format!("`{value}`"), meant.or_else(|| nearest(value, words.iter().copied())))
             }
-            Some(Yaml::Bool(value)) => (format!("`{value}`"), meant_choice(field, &value.to_string())),
+            Some(Yaml::Bool(value, _)) => (format!("`{value}`"), meant_choice(field, &value.to_string())),
             Some(other) => (other.kind().to_string(), None),
         };
         self.report(&[PathPart::Key(field)], FieldProblem::NotAChoice { field, words, found, suggestion });
@@ -380,7 +380,7 @@ impl<'a> Fields<'a> {
         const EXPECTED: &str = "`true` or `false`";
         let problem = match self.tree.root.get(field) {
             None | Some(Yaml::Null) => return default,
-            Some(Yaml::Bool(value)) => return *value,
+            Some(Yaml::Bool(value, _)) => return *value,
             Some(Yaml::String(word)) if word == "true" || word == "false" => {
                 let (expected, value) = (EXPECTED.to_owned(), word.clone());
                 FieldProblem::Quoted { field: field.to_owned(), expected, value }
@@ -403,12 +403,12 @@ impl<'a> Fields<'a> {
         }
         let found = match value {
             None | Some(Yaml::Null) => return default,
-            Some(Yaml::Number(number))
+            Some(Yaml::Number(number, _))
                 if number.fract() == 0.0 && (f64::from(*range.start())..=f64::from(*range.end())).contains(number) =>
             {
                 return *number as u32;
             }
-            Some(Yaml::Number(number)) => format!("`{number}`"),
+            Some(Yaml::Number(_, text)) => format!("`{text}`"),
             Some(Yaml::String(text)) if text.trim().parse::<u32>().is_ok() => {
                 let (field, value) = (names.join("."), text.clone());
                 let expected = format!("a whole number from {} to {}", range.start(), range.end());
@@ -536,7 +536,7 @@ pub(crate) fn is_blank_text(value: &Yaml) -> bool {
     matches!(value, Yaml::String(text) if is_blank(text))
 }
 
-/// Returns the items of a list as text, as JavaScript's `String` writes them; or the kind of the first item that is no
+/// Returns the items of a list as text, as the file has them; or the kind of the first item that is no
 /// scalar, with its index.
 pub(crate) fn texts(items: &[Yaml]) -> Result<Vec<String>, (usize, ValueKind)> {
     let text = |(index, item): (usize, &Yaml)| item.scalar_text().ok_or((index, item.kind()));

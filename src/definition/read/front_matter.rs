@@ -33,6 +33,13 @@ impl Document {
         opens && self.front_matter.end == 0
     }
 
+    /// Returns the text from the end of the fence that closes the front matter, and its line; `None` without front
+    /// matter.
+    pub fn below_front_matter(&self) -> Option<(usize, &str)> {
+        let end = Some(self.front_matter.end).filter(|end| *end > 0)? + "\n---".len();
+        Some((self.text.get(..end)?.matches('\n').count() + 1, self.text.get(end..)?))
+    }
+
     /// Returns the Markdown below the front matter, without white space at its ends.
     pub fn body(&self) -> &str {
         self.text.get(self.body.clone()).unwrap_or_default()

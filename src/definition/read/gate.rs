@@ -109,7 +109,7 @@ fn read_check(fields: &mut Fields, index: usize, item: &Yaml, entries: &[(String
         None => Some(false),
         // `check_values` reports a field without a value.
         Some(Yaml::Null) => None,
-        Some(Yaml::Bool(recheck)) => Some(*recheck),
+        Some(Yaml::Bool(recheck, _)) => Some(*recheck),
         Some(other) => {
             wrong_type(fields, &at("recheck"), "gate.recheck", "true or false", other.kind());
             None

@@ -32,6 +32,7 @@ mod step;
 pub(crate) mod templates;
 pub(crate) mod tools;
 pub(crate) mod unlisted;
+mod unread;
 pub(crate) mod user_limits;
 pub(crate) mod value_type;
 pub(crate) mod values;

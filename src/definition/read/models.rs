@@ -64,7 +64,7 @@ fn read_thinking(fields: &mut Fields) -> Option<Thinking> {
             Some(level) => return Some(level),
             None => (format!("`{name}`"), Thinking::nearest(name)),
         },
-        Yaml::Bool(false) => ("`false`".to_owned(), Some(Thinking::Off.name().to_owned())),
+        Yaml::Bool(false, _) => ("`false`".to_owned(), Some(Thinking::Off.name().to_owned())),
         other => (other.kind().to_string(), None),
     };
     fields.report(&[PathPart::Key("thinking")], ModelProblem::UnknownThinking { name, suggestion });

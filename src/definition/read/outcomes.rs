@@ -79,7 +79,7 @@ pub(super) fn outcome(
     let expected = || format!("a whole number from 1 to {}", WayBound::LIMIT);
     let max = match (fields.input_of_bound(&at_max, &format!("{field}.max"), max), max) {
         (Some(name), _) => BoundValue::Input(name),
-        (None, Yaml::Number(max)) if max.fract() == 0.0 && (1.0..=f64::from(WayBound::LIMIT)).contains(max) => {
+        (None, Yaml::Number(max, _)) if max.fract() == 0.0 && (1.0..=f64::from(WayBound::LIMIT)).contains(max) => {
             BoundValue::Fixed(*max as u32)
         }
         (None, Yaml::String(text)) if text.trim().parse::<u32>().is_ok() => {

@@ -111,7 +111,7 @@ pub(crate) fn rule(item: &Yaml) -> Result<String, Problem> {
 fn network(fields: &mut Fields) -> Option<bool> {
     let (found, suggestion) = match fields.tree.root.get("network") {
         None | Some(Yaml::Null) => return None,
-        Some(Yaml::Bool(network)) => return Some(*network),
+        Some(Yaml::Bool(network, _)) => return Some(*network),
         Some(Yaml::String(word)) if word == "true" || word == "false" => {
             let (field, expected) = ("network".into(), "`true` or `false`".into());
             let problem = FieldProblem::Quoted { field, expected, value: word.clone() };

@@ -1,7 +1,7 @@
 //! Reads the fields `parallel`, `decide` and `need` of a group.
 
 use super::fields::Fields;
-use super::values::written;
+use super::values::{scalar, written};
 use super::yaml::Yaml;
 use crate::definition::diagnostic::{FieldProblem, ParallelProblem, PathPart};
 use crate::definition::model::{BoundValue, Decide, MAX_OUTCOMES, Need, Parallel, is_name};
@@ -12,8 +12,8 @@ pub(crate) fn read(fields: &mut Fields) -> Option<Parallel> {
     let at_once = match tree.root.get("parallel") {
         // `check_values` reports a field without a value.
         None | Some(Yaml::Null) => None,
-        Some(Yaml::Bool(true)) => Some(Parallel::AT_ONCE.into()),
-        Some(Yaml::Bool(false)) => None,
+        Some(Yaml::Bool(true, _)) => Some(Parallel::AT_ONCE.into()),
+        Some(Yaml::Bool(false, _)) => None,
         Some(value) => {
             let input = fields.input_of_bound(&[PathPart::Key("parallel")], "parallel", value);
             let number = count(value, Parallel::MOST_AT_ONCE).map(BoundValue::Fixed);
@@ -68,13 +68,9 @@ pub(crate) fn without_each(fields: &mut Fields) {
 fn decide(fields: &mut Fields, value: &Yaml) -> Option<Decide> {
     let names = match value {
         Yaml::String(word) if word == Decide::MAJORITY => return Some(Decide::Majority),
-        Yaml::List(items) => items
-            .iter()
-            .map(|item| match item {
-                Yaml::String(name) if is_name(name) => Some(name.clone()),
-                _ => None,
-            })
-            .collect::<Option<Vec<_>>>(),
+        Yaml::List(items) => {
+            items.iter().map(|item| scalar(item).filter(|name| is_name(name))).collect::<Option<Vec<_>>>()
+        }
         _ => None,
     };
     let is_sound = |names: &Vec<String>| {
@@ -96,7 +92,9 @@ fn count(value: &Yaml, most: usize) -> Option<u32> {
     match value {
         #[allow(clippy::cast_precision_loss, reason = "it is small")]
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
-        Yaml::Number(number) if number.fract() == 0.0 && (1.0..=most as f64).contains(number) => Some(*number as u32),
+        Yaml::Number(number, _) if number.fract() == 0.0 && (1.0..=most as f64).contains(number) => {
+            Some(*number as u32)
+        }
         _ => None,
     }
 }

@@ -8,15 +8,15 @@ use super::front_matter::Document;
 use super::step::default_id;
 use super::templates::MAX_UNKNOWN;
 use super::yaml::{Tree, Yaml};
-use super::{expected_calls, templates, tools};
-use crate::definition::diagnostic::{Diagnostic, Mapping, PathPart, PhaseProblem, Place, ToolProblem, VariableProblem};
+use super::{expected_calls, templates, tools, unread};
+use crate::definition::diagnostic::{
+    Diagnostic, Mapping, PathPart, PhaseProblem, Place, ToolProblem, UnreadField, VariableProblem,
+};
 use crate::definition::model::schema::names;
 use crate::definition::model::variables::PHASE_VARIABLES;
-use crate::definition::model::{
-    ENTRY_FIELDS, Phase, Stale, Surroundings, is_blank, last_part, nearest, title_case, trim,
-};
+use crate::definition::model::{ENTRY_FIELDS, Phase, Stale, Surroundings, last_part, nearest, title_case, trim};
 
-const FIELDS: [&str; Phase::FIELDS.len()] = names(Phase::FIELDS);
+pub(super) const FIELDS: [&str; Phase::FIELDS.len()] = names(Phase::FIELDS);
 
 const ENTRY: [&str; ENTRY_FIELDS.len()] = names(&ENTRY_FIELDS);
 
@@ -31,17 +31,27 @@ pub(crate) fn read(
     check: Option<&Surroundings>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Option<Phase>, Stale> {
-    if is_blank(document.front_matter()) {
-        let found = match document.is_unclosed() {
-            true => Some((1, PhaseProblem::UnclosedFrontMatter)),
-            false => field_in_text(document.text()),
-        };
-        if let Some((line, problem)) = found {
-            let place = Some(Place { line, column: 1 });
-            diagnostics.push(Diagnostic::new(file, problem).at(document.text(), place, 0));
+    let mut tell = |line, problem: PhaseProblem| {
+        let place = Some(Place { line, column: 1 });
+        diagnostics.push(Diagnostic::new(file, problem).at(document.text(), place, 0));
+    };
+    let below = document.below_front_matter();
+    let found = match below {
+        None if document.is_unclosed() => {
+            tell(1, PhaseProblem::UnclosedFrontMatter);
+            return Ok(None);
+        }
+        None => unread::in_text(document.text()),
+        Some((_, text)) => unread::below(text),
+    };
+    if let Some((line, field)) = found {
+        let (before, kind) = below.map_or((1, UnreadField::InText), |(line, _)| (line, UnreadField::BelowFields));
+        tell(before + line, PhaseProblem::Unread { field, kind });
+        if below.is_none() {
             return Ok(None);
         }
     }
+    let is_whole = found.is_none();
     let has_body = !document.body().is_empty();
     if !has_body {
         let line = document.lines_before + document.front_matter().lines().count() + 1;
@@ -60,7 +70,7 @@ pub(crate) fn read(
         fields.check_texts();
     }
     let phase = read_fields(&mut fields, files, check)?;
-    if fields.has_errors || !has_body {
+    if fields.has_errors || !has_body || !is_whole {
         return Ok(None);
     }
     let own = last_part(file);
@@ -103,6 +113,10 @@ pub(crate) fn read_entry(
         }
     }
     let (prompt, name) = (fields.given_text("prompt"), fields.given_text("label"));
+    if let Some((_, field)) = unread::in_text(&prompt) {
+        let kind = UnreadField::InPrompt;
+        fields.report(&[PathPart::Key("prompt")], PhaseProblem::Unread { field, kind });
+    }
     if check.is_some() {
         fields.check_template("prompt", &PHASE_VARIABLES);
     }
@@ -133,23 +147,6 @@ fn named(phase: Phase, id: String) -> Phase {
     let id = if phase.id.is_empty() { id } else { phase.id };
     let name = if phase.name.is_empty() { title_case(&id) } else { phase.name };
     Phase { id, name, ..phase }
-}
-
-/// Returns the first line that was meant as the beginning of the front matter, in a file that has none: its first line
-/// with content is a field, or a field follows a line of `-` or
-/// `+`, or the first line is a fence. As text, a rule would not hold.
-fn field_in_text(text: &str) -> Option<(usize, PhaseProblem)> {
-    let is_field = |key: &&str| FIELDS.contains(key);
-    let mut may_begin = true;
-    for (index, line) in text.lines().enumerate().filter(|(_, line)| !is_blank(line)) {
-        let key = line.split_once([':', '=']).map(|(key, _)| key.trim());
-        if let Some(field) = key.filter(|key| may_begin && is_field(key)) {
-            return Some((index + 1, PhaseProblem::FieldsInText { field: field.to_owned() }));
-        }
-        let is_fence = index == 0 && line.starts_with("```");
-        may_begin = is_fence || ['-', '+'].iter().any(|mark| line.trim().trim_matches(*mark).is_empty());
-    }
-    None
 }
 
 /// Reports the variables that instructions do not know. A line that is too long is not shown.

@@ -17,7 +17,8 @@ pub struct PlainFile {
     pub places: Vec<(String, Place)>,
 }
 
-/// Reads a file. The data at the top of front matter is left out.
+/// Reads a file. Front matter is read without the data at its top; its numbers and booleans are texts, as the file has
+/// them.
 ///
 /// # Errors
 ///
@@ -36,7 +37,7 @@ pub fn read(file: &str, text: String, has_front_matter: bool) -> Result<PlainFil
     let mut places = Vec::new();
     let mut ahead = tree.places.iter().map(|place| Place { line: place.line + lines_before, ..*place });
     places.extend(ahead.clone().next().map(|place| (String::new(), place)));
-    let mut value = plain(&tree.root, "", &mut ahead, &mut places);
+    let mut value = plain(&tree.root, (has_front_matter, ""), &mut ahead, &mut places);
     if let Value::Object(fields) = &mut value
         && has_front_matter
     {
@@ -45,20 +46,26 @@ pub fn read(file: &str, text: String, has_front_matter: bool) -> Result<PlainFil
     Ok(PlainFile { value, body: body.to_owned(), places })
 }
 
-fn plain(yaml: &Yaml, name: &str, ahead: &mut impl Iterator<Item = Place>, places: &mut Vec<(String, Place)>) -> Value {
+fn plain(
+    yaml: &Yaml,
+    (as_text, name): (bool, &str),
+    ahead: &mut impl Iterator<Item = Place>,
+    places: &mut Vec<(String, Place)>,
+) -> Value {
     ahead.next();
     match yaml {
         Yaml::Null => Value::Null,
-        Yaml::Bool(value) => (*value).into(),
-        Yaml::Number(value) => (*value).into(),
+        Yaml::Bool(_, text) | Yaml::Number(_, text) if as_text => text.as_str().into(),
+        Yaml::Bool(value, _) => (*value).into(),
+        Yaml::Number(value, _) => (*value).into(),
         Yaml::String(text) => text.as_str().into(),
-        Yaml::List(items) => items.iter().map(|item| plain(item, name, ahead, places)).collect(),
+        Yaml::List(items) => items.iter().map(|item| plain(item, (as_text, name), ahead, places)).collect(),
         Yaml::Map(entries) => {
             let mut fields = serde_json::Map::new();
             for (key, item) in entries {
                 let name = if name.is_empty() { key.clone() } else { format!("{name}.{key}") };
                 places.extend(ahead.next().map(|place| (name.clone(), place)));
-                fields.insert(key.clone(), plain(item, &name, ahead, places));
+                fields.insert(key.clone(), plain(item, (as_text, &name), ahead, places));
             }
             Value::Object(fields)
         }

@@ -142,7 +142,7 @@ impl Declaration<'_> {
     pub fn optional(&self, fields: &mut Fields) -> Option<bool> {
         match self.value.get("optional") {
             None => Some(false),
-            Some(Yaml::Bool(is_optional)) => Some(*is_optional),
+            Some(Yaml::Bool(is_optional, _)) => Some(*is_optional),
             // `check_values` reports a field without a value.
             Some(Yaml::Null) => None,
             Some(_) => {
@@ -170,7 +170,7 @@ impl Declaration<'_> {
     fn bounds(&self, fields: &mut Fields) -> Option<Bounds> {
         let mut number = |key: &str| match self.value.get(key) {
             None => Some(None),
-            Some(Yaml::Number(number)) if number.is_finite() => Some(Some(*number)),
+            Some(Yaml::Number(number, _)) if number.is_finite() => Some(Some(*number)),
             Some(_) => {
                 self.bad(fields, key, "a number".into(), None);
                 None
@@ -189,7 +189,7 @@ impl Declaration<'_> {
         let Some(value) = self.value.get(key) else { return Some(default) };
         let (least, most) = (*range.start(), *range.end());
         let count = match value {
-            Yaml::Number(number) => range.find(|count| *count as f64 == *number),
+            Yaml::Number(number, _) => range.find(|count| *count as f64 == *number),
             _ => None,
         };
         if count.is_none() {

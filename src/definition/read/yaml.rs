@@ -12,12 +12,12 @@ use super::events::{Event, Events, Failure, Mark};
 use super::yaml_help::{comment_in, quoted, refusal};
 use crate::definition::diagnostic::{PathPart, Place, ValueKind, YamlProblem};
 
-/// One YAML value. Keys are text.
+/// One YAML value. Keys are text. A scalar that is no text has its text too, as the file has it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Yaml {
     Null,
-    Bool(bool),
-    Number(f64),
+    Bool(bool, String),
+    Number(f64, String),
     String(String),
     List(Vec<Yaml>),
     Map(Vec<(String, Yaml)>),
@@ -39,52 +39,36 @@ impl Yaml {
     pub fn get(&self, key: &str) -> Option<&Yaml> {
         match self {
             Self::Map(entries) => entries.iter().find(|(name, _)| name == key).map(|(_, value)| value),
-            Self::Null | Self::Bool(_) | Self::Number(_) | Self::String(_) | Self::List(_) => None,
+            Self::Null | Self::Bool(..) | Self::Number(..) | Self::String(_) | Self::List(_) => None,
         }
     }
 
     pub fn items(&self) -> &[Yaml] {
         match self {
             Self::List(items) => items,
-            Self::Null | Self::Bool(_) | Self::Number(_) | Self::String(_) | Self::Map(_) => &[],
+            Self::Null | Self::Bool(..) | Self::Number(..) | Self::String(_) | Self::Map(_) => &[],
         }
     }
 
     pub fn kind(&self) -> ValueKind {
         match self {
             Self::Null => ValueKind::Null,
-            Self::Bool(_) => ValueKind::Boolean,
-            Self::Number(_) => ValueKind::Number,
+            Self::Bool(..) => ValueKind::Boolean,
+            Self::Number(..) => ValueKind::Number,
             Self::String(_) => ValueKind::String,
             Self::List(_) => ValueKind::List,
             Self::Map(_) => ValueKind::Mapping,
         }
     }
 
-    /// A scalar as text, as JavaScript's `String` writes it.
+    /// Returns a scalar as the file has it.
     pub fn scalar_text(&self) -> Option<String> {
         match self {
             Self::Null => Some("null".into()),
-            Self::Bool(value) => Some(value.to_string()),
-            Self::Number(value) => Some(number_text(*value)),
-            Self::String(text) => Some(text.clone()),
+            Self::Bool(_, text) | Self::Number(_, text) | Self::String(text) => Some(text.clone()),
             Self::List(_) | Self::Map(_) => None,
         }
     }
-}
-
-/// A number as JavaScript writes it: with an exponent from 1e21 on and below 1e-6.
-fn number_text(number: f64) -> String {
-    if number.is_infinite() {
-        return if number > 0.0 { "Infinity" } else { "-Infinity" }.to_owned();
-    }
-    if number == 0.0 {
-        return "0".to_owned();
-    }
-    if (1e-6..1e21).contains(&number.abs()) || number.is_nan() {
-        return number.to_string();
-    }
-    serde_json::to_string(&serde_json::Value::from(number)).unwrap_or_default()
 }
 
 /// Maximum length of a YAML text, in bytes. The parser's work is not always linear in the length.
@@ -119,6 +103,12 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
+    /// Returns the tree of a value without places of its own.
+    pub fn of(root: Yaml) -> Self {
+        let places = vec![Place { line: 1, column: 1 }; size(&root)];
+        Self { root, places }
+    }
+
     /// Returns a mapping without fields in place of an empty text, if `empty` is true.
     pub fn or_empty(self, empty: bool) -> Self {
         let root = if empty && self.root == Yaml::Null { Yaml::Map(Vec::new()) } else { self.root };
@@ -170,7 +160,7 @@ fn size(value: &Yaml) -> usize {
     1 + match value {
         Yaml::List(items) => items.iter().map(size).sum::<usize>(),
         Yaml::Map(entries) => entries.iter().map(|(_, value)| 1 + size(value)).sum(),
-        Yaml::Null | Yaml::Bool(_) | Yaml::Number(_) | Yaml::String(_) => 0,
+        Yaml::Null | Yaml::Bool(..) | Yaml::Number(..) | Yaml::String(_) => 0,
     }
 }
 
@@ -522,8 +512,8 @@ impl<'a> Builder<'a> {
         };
         let fits = match &value {
             Yaml::Null => tag == "!!null",
-            Yaml::Bool(_) => tag == "!!bool",
-            Yaml::Number(number) => tag == "!!float" || (tag == "!!int" && number.fract() == 0.0),
+            Yaml::Bool(..) => tag == "!!bool",
+            Yaml::Number(number, _) => tag == "!!float" || (tag == "!!int" && number.fract() == 0.0),
             Yaml::String(_) => false,
             Yaml::List(_) => tag == "!!seq",
             Yaml::Map(_) => tag == "!!map",
@@ -565,8 +555,8 @@ impl<'a> Builder<'a> {
     fn verbatim(&mut self, tag: &str, text: &str, mark: Mark) -> Option<Yaml> {
         let value = scalar(text);
         let expected = match (tag.strip_prefix("tag:yaml.org,2002:"), &value) {
-            (Some("bool"), Yaml::Bool(_)) | (Some("float"), Yaml::Number(_)) => return Some(value),
-            (Some("int"), Yaml::Number(number)) if number.fract() == 0.0 => return Some(value),
+            (Some("bool"), Yaml::Bool(..)) | (Some("float"), Yaml::Number(..)) => return Some(value),
+            (Some("int"), Yaml::Number(number, _)) if number.fract() == 0.0 => return Some(value),
             (Some("null"), Yaml::Null) if !text.is_empty() => return Some(value),
             (Some("bool"), _) => "a boolean",
             (Some("int"), _) => "an integer",
@@ -643,11 +633,11 @@ impl<'a> Builder<'a> {
 fn scalar(text: &str) -> Yaml {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Yaml::Null,
-        "true" | "True" | "TRUE" => return Yaml::Bool(true),
-        "false" | "False" | "FALSE" => return Yaml::Bool(false),
+        "true" | "True" | "TRUE" => return Yaml::Bool(true, text.to_owned()),
+        "false" | "False" | "FALSE" => return Yaml::Bool(false, text.to_owned()),
         _ => {}
     }
-    number(text).map_or_else(|| Yaml::String(text.to_owned()), Yaml::Number)
+    number(text).map_or_else(|| Yaml::String(text.to_owned()), |number| Yaml::Number(number, text.to_owned()))
 }
 
 /// Returns the number of a plain scalar that is a number.
@@ -690,11 +680,11 @@ mod tests {
     fn values_follow_the_core_schema() {
         let parsed = parse("a: yes\nb: TRUE\nc: 2024-01-01\nd: 0x1f\ne: ~\nf: !!seq [1]\n1: y").unwrap().root;
         assert_eq!(parsed.get("a"), Some(&Yaml::String("yes".into())));
-        assert_eq!(parsed.get("b"), Some(&Yaml::Bool(true)));
+        assert_eq!(parsed.get("b"), Some(&Yaml::Bool(true, "TRUE".into())));
         assert_eq!(parsed.get("c"), Some(&Yaml::String("2024-01-01".into())));
-        assert_eq!(parsed.get("d"), Some(&Yaml::Number(31.0)));
+        assert_eq!(parsed.get("d"), Some(&Yaml::Number(31.0, "0x1f".into())));
         assert_eq!(parsed.get("e"), Some(&Yaml::Null));
-        assert_eq!(parsed.get("f"), Some(&Yaml::List(vec![Yaml::Number(1.0)])));
+        assert_eq!(parsed.get("f"), Some(&Yaml::List(vec![Yaml::Number(1.0, "1".into())])));
         assert_eq!(parsed.get("1"), Some(&Yaml::String("y".into())));
     }
 
@@ -736,9 +726,9 @@ mod tests {
             ("a: !!str 12", Yaml::String("12".into())),
             ("a: !!str", Yaml::String(String::new())),
             ("a: !!str |\n  x", Yaml::String("x\n".into())),
-            ("a: !!int 7", Yaml::Number(7.0)),
-            ("a: !!float 1", Yaml::Number(1.0)),
-            ("a: !!bool true", Yaml::Bool(true)),
+            ("a: !!int 7", Yaml::Number(7.0, "7".into())),
+            ("a: !!float 1", Yaml::Number(1.0, "1".into())),
+            ("a: !!bool true", Yaml::Bool(true, "true".into())),
             ("a: !!null ~", Yaml::Null),
             ("a: !!seq [!!str b]", Yaml::List(vec![Yaml::String("b".into())])),
             ("---\n!!map\na: '! b'", Yaml::String("! b".into())),
@@ -836,21 +826,13 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_written_as_in_javascript() {
-        for (yaml, text) in [
-            ("1.0", "1"),
-            ("-0", "0"),
-            ("1e20", "100000000000000000000"),
-            ("1e21", "1e+21"),
-            ("-2.5e-7", "-2.5e-7"),
-            ("1.25e+300", "1.25e+300"),
-            ("5e-324", "5e-324"),
-            ("0.000001", "0.000001"),
-            (".inf", "Infinity"),
-            ("-.inf", "-Infinity"),
-            (".nan", "NaN"),
-        ] {
-            assert_eq!(parse(yaml).unwrap().root.scalar_text().as_deref(), Some(text));
+    fn scalars_keep_their_text() {
+        let texts = ["3.10", "1234567890123456789", "+49301234", "1e3", "0x1F", "-0", "1.0", ".inf", "True", "FALSE"];
+        for text in texts {
+            let root = parse(&format!("{text}: [{text}]\na: {text} # b\nc: !!str {text}\n")).unwrap().root;
+            let is_text = |value: &Yaml| value.scalar_text().as_deref() == Some(text);
+            assert!(root.get(text).is_some_and(|list| list.items().iter().all(is_text)), "{text}");
+            assert!(root.get("a").is_some_and(is_text) && root.get("c").is_some_and(is_text), "{text}");
         }
     }
 
@@ -875,8 +857,8 @@ mod tests {
         use serde_yaml::Value;
         match (ours, theirs) {
             (Yaml::Null, Value::Null) => true,
-            (Yaml::Bool(ours), Value::Bool(theirs)) => ours == theirs,
-            (Yaml::Number(ours), Value::Number(theirs)) => {
+            (Yaml::Bool(ours, _), Value::Bool(theirs)) => ours == theirs,
+            (Yaml::Number(ours, _), Value::Number(theirs)) => {
                 theirs.as_f64().is_some_and(|theirs| *ours == theirs || ours.is_nan() && theirs.is_nan())
             }
             (Yaml::String(ours), Value::String(theirs)) => ours == theirs,
@@ -914,7 +896,7 @@ mod tests {
     #[test]
     fn an_alias_stands_for_the_newest_anchor_of_its_name() {
         let root = parse("a: &x 1\nb: &x 2\nc: &y 3\nd: *x\n").unwrap().root;
-        assert_eq!(root.get("d"), Some(&Yaml::Number(2.0)));
+        assert_eq!(root.get("d"), Some(&Yaml::Number(2.0, "2".into())));
     }
 
     #[test]
@@ -925,7 +907,7 @@ mod tests {
             ("0x1ffffffffffffffffffff", 2.417_851_639_229_258_3e24),
             ("340282366920938463463374607431768211456", 2f64.powi(128)),
         ] {
-            assert_eq!(parse(text).unwrap().root, Yaml::Number(number), "{text}");
+            assert_eq!(parse(text).unwrap().root, Yaml::Number(number, text.into()), "{text}");
         }
     }
 
