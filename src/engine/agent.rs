@@ -24,11 +24,7 @@ impl Engine {
     /// the prompt is dropped: pi would store it, and open the session at it from then on.
     pub(super) fn input(&mut self, from_user: bool, cx: &mut Cx) -> Result<Reply, Stale> {
         if self.run.is_of_other_process() {
-            let text = held_notice(&self.run, &self.session, cx.ui);
-            let effect = Effect::Notify { level: Level::Warning, text };
-            if !cx.effects.contains(&effect) {
-                cx.push(effect);
-            }
+            cx.notify(Level::Warning, held_notice(&self.run, &self.session, cx.ui));
             return Ok(Reply::Drop);
         }
         if from_user && self.run.held().is_some() {

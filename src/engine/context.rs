@@ -129,8 +129,12 @@ impl<'a> Cx<'a> {
         prompts.into_iter().filter_map(text).collect()
     }
 
+    /// Shows a notice, unless this event has shown it.
     pub fn notify(&mut self, level: Level, text: impl Into<String>) {
-        self.push(Effect::Notify { level, text: text.into() });
+        let notice = Effect::Notify { level, text: text.into() };
+        if !self.effects.contains(&notice) {
+            self.push(notice);
+        }
     }
 
     /// Tells the user why a command failed. A process without a user interface ends with exit status 1.

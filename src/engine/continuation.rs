@@ -8,7 +8,7 @@ use super::briefing::not_done;
 use super::briefing::state::Mover;
 use super::budget::budget_used_up;
 use super::context::Cx;
-use super::effect::{Effect, Level, Reply};
+use super::effect::{Level, Reply};
 use super::event::Stop;
 use super::hold::held_notice;
 use super::moved::Moved;
@@ -228,10 +228,7 @@ pub(super) fn tell_needs_resume(run: &mut Run, session: &Session, cx: &mut Cx) -
         // A hold that begins with the message is told together with the message.
         let told = run.told_hold.as_mut().filter(|told| told.reason == reason);
         if told.is_some_and(|told| !std::mem::replace(&mut told.with_message, true)) {
-            let effect = Effect::Notify { level: Level::Warning, text: notice };
-            if !cx.effects.contains(&effect) {
-                cx.push(effect);
-            }
+            cx.notify(Level::Warning, notice);
         }
         return true;
     }
