@@ -48,7 +48,7 @@ export class Commands {
 
   /** @param {import("./interface.js").Command} command */
   register({ name, description }) {
-    const { pi, guest, calls, joined } = this.#parts;
+    const { pi, guest, calls, joined, begin } = this.#parts;
     joined?.watch(name);
     this.#runners.set(name, (parameters, context, isOwn) => this.#run(name, parameters, context, isOwn));
     pi.registerCommand(name, {
@@ -59,6 +59,8 @@ export class Commands {
       },
       handler: async (parameters, context) => {
         if (joined?.refuses(name, parameters ?? "", context)) return;
+        const begun = begin(context);
+        if (begun) await begun;
         if (guest.off) {
           calls.context = context;
           guest.startAgain(true);
@@ -111,7 +113,8 @@ export class Commands {
     for (let goesOn = true; goesOn;) {
       await new Promise((resolve) => setTimeout(resolve, 0));
       await context.waitForIdle();
-      for (goesOn = false; context.isIdle() && (this.#own > 0 || this.#timers.areRunning); goesOn = true)
+      // In a program that embeds pi, `waitForIdle` may do nothing.
+      for (goesOn = false; !context.isIdle() || this.#own > 0 || this.#timers.areRunning; goesOn = true)
         await new Promise((resolve) => setTimeout(resolve, LOOK));
     }
   }

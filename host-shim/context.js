@@ -30,7 +30,7 @@ export function contextImports(calls, confinement, models, running, childOf, tel
     isIdle: () => calls.context.isIdle(),
     hasPendingMessages: () => calls.context.hasPendingMessages(),
     setExitCode: (code) => {
-      if (exitsAfterPrompt(calls.context) && !childOf) process.exitCode = code;
+      if (exitsAfterPrompt(calls.context) && isProgramOfPi() && !childOf) process.exitCode = code;
     },
     toolInput: () => calls.toolInput,
     runningCalls: () => running.all,
@@ -57,8 +57,11 @@ function runMode({ mode, hasUI }) {
   return hasUI ? "rpc" : "print";
 }
 
+/** Returns true in pi's own program: a program that embeds pi has an exit status and arguments of its own. */
+export const isProgramOfPi = () => process.env.PI_CODING_AGENT === "true";
+
 /**
- * Returns true if pi exits after its prompt.
+ * Returns true if pi, or the program that embeds it, may exit after its prompt.
  * @param {Context} context
  */
 export function exitsAfterPrompt({ mode }) {

@@ -65,7 +65,11 @@ import { View } from "./view.js";
  * @property {Requests} requests
  * @property {ArgumentText} argumentText
  * @property {JoinedPrompt} [joined]
+ * @property {(context: Context) => unknown} begin delivers the start of the session, if pi has not
  */
+
+/** The events of an agent's work. A program that embeds pi may have told no start of the session before them. */
+const WORK = new Set(["input", "before_agent_start", "agent_start", "context", "tool_call"]);
 
 /** The state of a guest that has no instance, for the user. */
 const OFF = "is switched off until a command of its own or /reload starts it again";
@@ -175,6 +179,7 @@ export class Extension {
       requests: this.#requests,
       argumentText: new ArgumentText(),
       joined,
+      begin: (context) => this.#begin(context),
     };
     this.#commands = new Commands(this.#parts, this.#timers);
     this.#confinement = new Confinement(
@@ -224,29 +229,43 @@ export class Extension {
     const on = /** @type {(name: string, handler: (event: PiEvent, context: Context) => unknown) => void} */ (
       this.#pi.on
     );
-    on.call(this.#pi, name, (event, context) => {
-      switch (name) {
-        case "session_start":
-          return this.#onSessionStart(event, context);
-        case "session_shutdown":
-          return this.#onSessionShutdown(event, context);
-        case "tool_call":
-          return after(this.#onToolCall(event, context), (refused) => {
-            if (refused) this.#running.refuse(event.toolCallId);
-            return refused;
-          });
-        case "before_agent_start":
-          // Waits for the queue, so that the agent's run uses the model that the guest has set in any call.
-          return after(this.#models.queue, () => this.#deliver(name, event, context));
-        case "model_select":
-        case "thinking_level_select":
-          // pi sets no other model before this handler returns, so the handler must not wait for the queue.
-          void this.#deliver(name, event, context);
-          return undefined;
-        default:
-          return this.#deliver(name, event, context);
-      }
-    });
+    on.call(this.#pi, name, (event, context) =>
+      after(WORK.has(name) ? this.#begin(context) : undefined, () => this.#receive(name, event, context)),
+    );
+  }
+
+  /** @param {Context} context */
+  #begin(context) {
+    return this.#calls.knownContext ? undefined : this.#onSessionStart({ reason: "startup" }, context);
+  }
+
+  /**
+   * @param {PiEventName} name
+   * @param {PiEvent} event
+   * @param {Context} context
+   */
+  #receive(name, event, context) {
+    switch (name) {
+      case "session_start":
+        return this.#onSessionStart(event, context);
+      case "session_shutdown":
+        return this.#onSessionShutdown(event, context);
+      case "tool_call":
+        return after(this.#onToolCall(event, context), (refused) => {
+          if (refused) this.#running.refuse(event.toolCallId);
+          return refused;
+        });
+      case "before_agent_start":
+        // Waits for the queue, so that the agent's run uses the model that the guest has set in any call.
+        return after(this.#models.queue, () => this.#deliver(name, event, context));
+      case "model_select":
+      case "thinking_level_select":
+        // pi sets no other model before this handler returns, so the handler must not wait for the queue.
+        void this.#deliver(name, event, context);
+        return undefined;
+      default:
+        return this.#deliver(name, event, context);
+    }
   }
 
   /**

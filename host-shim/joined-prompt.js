@@ -3,7 +3,7 @@
 // a command of the guest, that text decides what runs. So no joined prompt starts anything.
 import { unlessFails } from "#sandbox";
 
-import { exitsAfterPrompt } from "./context.js";
+import { exitsAfterPrompt, isProgramOfPi } from "./context.js";
 
 /** True once the first prompt was examined; the user types all later prompts. */
 let isOver = false;
@@ -59,7 +59,7 @@ export class JoinedPrompt {
    * @param {import("@earendil-works/pi-coding-agent").ExtensionContext} context
    */
   #isJoined(text, context) {
-    if (isOver || context.mode === "rpc") return false;
+    if (isOver || context.mode === "rpc" || !isProgramOfPi()) return false;
     isOver = true;
     const given = this.#arguments();
     if (!given || given.messages.includes(text)) return false;

@@ -5,7 +5,7 @@
 //
 // The parts, and who calls whom:
 //
-//    pi ── index.cjs ── load.js            manifest.js: reads the manifest, compiles the component
+//    pi ── index.ts ─── load.js            manifest.js: reads the manifest, compiles the component
 //     │                    │
 //     │                    ▼
 //     ├─ events ───▶ extension.js          adds the handlers, provides the imports, owns the other parts

@@ -143,7 +143,7 @@ export class Ui {
     // Elsewhere the user interface of a child adds the label.
     const label = this.#label === undefined ? "" : `${this.#label}: `;
     const tell = () => context.ui.notify(plainText(message), level);
-    if (exitsAfterPrompt(context)) process.stderr.write(`${plainText(label + message)}\n`);
+    if (exitsAfterPrompt(context) && !context.hasUI) process.stderr.write(`${plainText(label + message)}\n`);
     else if (this.#isBeginning && context.mode === "tui") setTimeout(() => unlessFails(tell));
     else tell();
   }

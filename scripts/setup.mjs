@@ -3,18 +3,29 @@
 //   node scripts/setup.mjs build      packages of package-lock.json, Rust's WebAssembly target
 //   node scripts/setup.mjs demo       … and pi as published, under target/pi/
 //   node scripts/setup.mjs test       … and tmux, bubblewrap, Python, Perl (the default)
-//   node scripts/setup.mjs test:all   … and Chromium
+//   node scripts/setup.mjs test:all   … and Chromium, pi with its dependencies, and bun where npm can install it
 //
 // It is the first thing to run in a fresh clone, so it uses Node's own modules only and works from Node 18 on.
 
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { delimiter, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ROOT = resolve(fileURLToPath(import.meta.url), "../..");
 const WASM_TARGET = "wasm32-unknown-unknown";
+const VERSIONS = join(ROOT, "scripts/pi-versions.json");
 const NODE_BINARY = join(ROOT, "node_modules/.bin/node");
 
 /**
@@ -52,7 +63,10 @@ const STEPS = {
   build: [npmPackages, nodeBinary, wasmTarget],
   demo: [npmPackages, nodeBinary, wasmTarget, piTarballs],
   test: [npmPackages, nodeBinary, wasmTarget, piTarballs, () => programs(PROGRAMS)],
-  "test:all": [npmPackages, nodeBinary, wasmTarget, piTarballs, () => programs({ ...PROGRAMS, ...MORE_PROGRAMS })],
+  "test:all": [
+    ...[npmPackages, nodeBinary, wasmTarget, piTarballs, embeddedPi, bun],
+    () => programs({ ...PROGRAMS, ...MORE_PROGRAMS }),
+  ],
 };
 
 /** An error that the user can fix, as the message says. */
@@ -106,7 +120,7 @@ function wasmTarget() {
 }
 
 function piTarballs() {
-  const { package: name, tarballs } = readJson(join(ROOT, "scripts/pi-versions.json"));
+  const { package: name, tarballs } = readJson(VERSIONS);
   for (const [version, integrity] of Object.entries(tarballs)) {
     const home = join(ROOT, "target/pi", version);
     if (!existsSync(home)) fetchTarball(`${name}@${version}`, integrity, home);
@@ -114,33 +128,84 @@ function piTarballs() {
 }
 
 /**
- * Unpacks beside `home` and renames at the end, so that an interrupted run leaves no incomplete package.
- *
  * @param {string} spec
  * @param {string} integrity
  * @param {string} home
  */
 function fetchTarball(spec, integrity, home) {
   say(`npm pack ${spec}`);
-  mkdirSync(resolve(home, ".."), { recursive: true });
-  const scratch = mkdtempSync(`${home}-`);
-  try {
+  inFull(home, (scratch) => {
     npm(["pack", spec, "--pack-destination", scratch]);
     const tarball = join(scratch, readdirSync(scratch)[0]);
-    const actual = `sha512-${createHash("sha512").update(readFileSync(tarball)).digest("base64")}`;
-    if (actual !== integrity) {
-      const both = `  pinned ${integrity}\n  got    ${actual}`;
-      throw new SetupError(`${spec} is not the tarball that scripts/pi-versions.json pins:\n${both}`);
-    }
+    compare(spec, integrity, `sha512-${createHash("sha512").update(readFileSync(tarball)).digest("base64")}`);
     const untarred = run("tar", ["-xzf", tarball, "-C", scratch]);
     if (!untarred.ok) throw new SetupError(`tar could not unpack ${spec}: ${untarred.stderr || "no tar on PATH"}`);
     rmSync(tarball);
+  });
+}
+
+function embeddedPi() {
+  const { package: name, tarballs } = readJson(VERSIONS);
+  for (const [version, integrity] of Object.entries(tarballs))
+    install(`${name}@${version}`, join(ROOT, "target/pi", `${version}-sdk`), integrity);
+}
+
+function bun() {
+  try {
+    install(`bun@${readJson(VERSIONS).bun}`, join(ROOT, "target/bun"));
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error;
+    say(`without bun, the tests of the compiled pi are passed over: ${error.message}`);
+  }
+}
+
+/**
+ * Installs a package with its dependencies in a folder of its own.
+ *
+ * @param {string} spec
+ * @param {string} home
+ * @param {string} [integrity] of the package itself
+ */
+function install(spec, home, integrity) {
+  if (existsSync(home)) return;
+  say(`npm install ${spec}`);
+  inFull(home, (scratch) => {
+    writeFileSync(join(scratch, "package.json"), '{ "private": true }');
+    npm(["install", "--no-audit", "--no-fund", "--loglevel=error", spec], scratch);
+    const { packages } = readJson(join(scratch, "node_modules/.package-lock.json"));
+    const actual = packages[`node_modules/${spec.slice(0, spec.lastIndexOf("@"))}`].integrity;
+    if (integrity) compare(spec, integrity, actual);
+  });
+}
+
+/**
+ * Fills a folder beside `home` and renames it at the end, so that an interrupted run leaves no incomplete one.
+ *
+ * @param {string} home
+ * @param {(scratch: string) => void} fill
+ */
+function inFull(home, fill) {
+  mkdirSync(resolve(home, ".."), { recursive: true });
+  const scratch = mkdtempSync(`${home}-`);
+  try {
+    fill(scratch);
     // Tests run pi as another user too.
     chmodSync(scratch, 0o755);
     renameSync(scratch, home);
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
+}
+
+/**
+ * @param {string} spec
+ * @param {string} pinned
+ * @param {string} actual
+ */
+function compare(spec, pinned, actual) {
+  if (actual === pinned) return;
+  const both = `  pinned ${pinned}\n  got    ${actual}`;
+  throw new SetupError(`${spec} is not the tarball that scripts/pi-versions.json pins:\n${both}`);
 }
 
 /** @param {typeof PROGRAMS} wanted */
@@ -181,14 +246,17 @@ function apt(asRoot, args) {
   return run(command, rest, { env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } });
 }
 
-/** @param {string[]} args */
-function npm(args) {
+/**
+ * @param {string[]} args
+ * @param {string} [cwd]
+ */
+function npm(args, cwd = ROOT) {
   // Under `npm run`, PATH begins with node_modules/.bin, and `npm ci` deletes the `node` in that folder while it runs.
   const path = (process.env.PATH ?? "")
     .split(delimiter)
     .filter((folder) => !folder.startsWith(join(ROOT, "node_modules")));
   const env = { ...process.env, PATH: path.join(delimiter) };
-  const done = run("npm", args, { env, shell: process.platform === "win32" });
+  const done = run("npm", args, { cwd, env, shell: process.platform === "win32" });
   if (done.missing) throw new SetupError("npm is not on PATH. Install Node with npm, then run this again.");
   // npm prints the reason first, and then all options of the command.
   const reason = done.stderr.split(/^npm error Usage:$/m)[0];
@@ -198,7 +266,7 @@ function npm(args) {
 /**
  * @param {string} command
  * @param {string[]} args
- * @param {{ env?: NodeJS.ProcessEnv, shell?: boolean }} [options]
+ * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, shell?: boolean }} [options]
  */
 function run(command, args, options = {}) {
   const done = spawnSync(command, args, {

@@ -22,7 +22,7 @@ export async function buildFaulty() {
   const { name, type, pi, component } = JSON.parse(readFileSync(join(REPO, "package.json"), "utf8"));
   const { extensions } = pi;
   writeFileSync(join(home, "package.json"), JSON.stringify({ name, type, pi: { extensions }, component }, null, 2));
-  const index = readFileSync(join(REPO, "host-shim/index.cjs"), "utf8");
-  writeFileSync(join(home, "host-shim/index.cjs"), index.replace("./load.js", join(REPO, "host-shim/load.js")));
+  const index = readFileSync(join(REPO, "host-shim/index.ts"), "utf8");
+  writeFileSync(join(home, "host-shim/index.ts"), index.replace("./load.js", join(REPO, "host-shim/load.js")));
   return home;
 }

@@ -5,16 +5,14 @@ import { join } from "node:path";
 import { buildComponent } from "../../scripts/build.mjs";
 import { REPO } from "../pi/harness/pi.mjs";
 
-/** The equivalent of host-shim/index.cjs. */
-const INDEX = `"use strict";
-const { createRequire } = require("node:module");
-const { pathToFileURL } = require("node:url");
-const codingAgent = require("@earendil-works/pi-coding-agent");
-const tui = require("@earendil-works/pi-tui");
+/** The equivalent of host-shim/index.ts. */
+const INDEX = `import { createRequire } from "node:module";
+import * as codingAgent from "@earendil-works/pi-coding-agent";
+import * as tui from "@earendil-works/pi-tui";
 
-const { load } = createRequire(__filename)(${JSON.stringify(join(REPO, "host-shim/load.js"))});
+const { load } = createRequire(import.meta.url)(${JSON.stringify(join(REPO, "host-shim/load.js"))});
 
-module.exports = load(new URL("package.json", pathToFileURL(__filename)), { codingAgent, tui });
+export default load(new URL("package.json", import.meta.url), { codingAgent, tui });
 `;
 
 /**
@@ -35,7 +33,7 @@ export async function buildHello(folder, children) {
   const manifest = {
     name: "hello-guest",
     type: "module",
-    pi: { extensions: ["./index.cjs"] },
+    pi: { extensions: ["./index.ts"] },
     component: {
       glue: "./component/hello_guest.js",
       files: [{ name: "tree", base: "cwd", path: ".", listed: false }],
@@ -45,6 +43,6 @@ export async function buildHello(folder, children) {
     },
   };
   writeFileSync(join(home, "package.json"), JSON.stringify(manifest, null, 2));
-  writeFileSync(join(home, "index.cjs"), INDEX);
+  writeFileSync(join(home, "index.ts"), INDEX);
   return home;
 }

@@ -5,44 +5,14 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { messageText } from "./harness/scripted-model.mjs";
 import { LONG, VERSIONS } from "./harness/extent.mjs";
+import { model, phaseOf } from "./harness/obedient.mjs";
 import { runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { ends } from "./harness/workflows.mjs";
 
 const FOR_THIS_RUN = "Yes, for this run";
-
-/** The phase of the agent to which a request belongs. @param {import("./harness/scripted-model.mjs").ChatRequest} request */
-const phaseOf = (request) => {
-  const paths = request.messages
-    .map(messageText)
-    .join("\n")
-    .matchAll(/\[Workflow path: [^\]]*▸ \S+ ([^\]]+)\]/g);
-  return [...paths].at(-1)?.[1] ?? "";
-};
-
-/**
- * A model that leaves each phase as it is told, after these calls there.
- *
- * @param {Record<string, { outcome?: string, outputs?: object }>} ways by the name of the phase
- * @param {Record<string, ({ name: string, arguments: object } | null)[]>} [work] the calls by the name of the phase; at
- *   `null` it is left
- */
-const model =
-  (ways, work = {}) =>
-  (/** @type {import("./harness/scripted-model.mjs").ChatRequest} */ request) => {
-    const last = request.messages.at(-1);
-    const told = last ? messageText(last) : "";
-    if (last?.role === "tool" && /→ (DONE|the end of the branch)|is paused|was stopped/.test(told))
-      return { text: "All done." };
-    const phase = phaseOf(request);
-    const call = work[phase]?.shift();
-    if (call) return { calls: [call] };
-    const way = { action: "next", summary: `Left ${phase}.`, ...ways[phase] };
-    return { calls: [{ name: "workflow_step", arguments: way }] };
-  };
 
 const touch = (/** @type {string} */ command) => ({ name: "bash", arguments: { command } });
 

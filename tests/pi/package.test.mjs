@@ -148,7 +148,7 @@ const PACKED = [
     "usage",
     "view",
   ].map((name) => `host-shim/${name}.js`),
-  "host-shim/index.cjs",
+  "host-shim/index.ts",
   ...["children", "origin", "session", "ui"].map((name) => `host-shim/children/${name}.js`),
   ...[
     "agent-folder",

@@ -82,7 +82,7 @@ function answer(work) {
 suite("no policy", () => {
   test("the shim contains no word of a particular extension", () => {
     const folder = join(REPO, "host-shim");
-    const files = readdirSync(folder).filter((file) => /\.(c|m)?js$/.test(file));
+    const files = readdirSync(folder).filter((file) => /\.(?:[cm]?js|ts)$/.test(file));
     assert.ok(files.length >= 7, `${files}`);
     for (const file of files) {
       const lines = readFileSync(join(folder, file), "utf8").split("\n");
@@ -605,9 +605,15 @@ suite("a call of the guest", () => {
         return { tag: "done" };
       },
     }));
+    delete process.env.PI_CODING_AGENT;
+    t.after(() => delete process.env.PI_CODING_AGENT);
     const { exitCode } = process;
     const write = t.mock.method(process.stderr, "write", () => true);
     try {
+      // A program that embeds pi keeps its own exit status.
+      await pi.command("a", "", pi.context({ mode: "print", hasUI: true }));
+      assert.deepEqual([process.exitCode, pi.did()], [exitCode, [["notify", "said", "error"]]]);
+      process.env.PI_CODING_AGENT = "true";
       for (const mode of ["print", "json"]) await pi.command("a", "", pi.context({ mode, hasUI: false }));
       assert.deepEqual(
         write.mock.calls.map((call) => call.arguments[0]),
@@ -716,6 +722,13 @@ suite("commands", () => {
     assert.deepEqual(pi.did(), []);
     for (const mode of ["print", "json"]) await pi.command("a", "", pi.context({ mode }));
     assert.deepEqual(pi.did(), [["waitForIdle"], ["waitForIdle"]]);
+  });
+
+  test("that settle wait in a program that embeds pi, where pi's own wait does nothing", async () => {
+    const pi = loaded(() => ({ runCommand: () => ({ tag: "settle" }) }));
+    let looks = 0;
+    await pi.command("a", "", pi.context({ mode: "print", isIdle: () => ++looks > 2, waitForIdle: async () => {} }));
+    assert.ok(looks > 2);
   });
 
   test("that are done do not wait", async () => {

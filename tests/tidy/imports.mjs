@@ -32,7 +32,9 @@ export const NAMES = {
 
 /** The imports of JavaScript in folders. @param {string[]} folders @returns {Imports} */
 export function javaScript(folders) {
-  const files = folders.flatMap((folder) => filesBelow(folder, /\.[cm]?js$/)).filter((file) => !/\/tests\//.test(file));
+  const files = folders
+    .flatMap((folder) => filesBelow(folder, /\.(?:[cm]?js|ts)$/))
+    .filter((file) => !/\/tests\//.test(file));
   return new Map(
     files.map((file) => {
       const named = read(file).matchAll(
@@ -52,7 +54,7 @@ export function javaScript(folders) {
  * @param {string} folder
  */
 export const namedBy = (folder) =>
-  filesBelow(folder, /\.[cm]?js$/)
+  filesBelow(folder, /\.(?:[cm]?js|ts)$/)
     .filter((file) => !/\/(?:component|evals-examples|tests)\//.test(file))
     .flatMap((file) =>
       [

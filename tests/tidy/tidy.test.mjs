@@ -10,7 +10,7 @@ import { NAMES, circles, code, filesBelow, javaScript, namedBy, read, rust, rust
 
 const BOUNDS = JSON.parse(read("tests/tidy/bounds.json"));
 const JS_FOLDERS = ["sandbox", "host-shim", "cli", "packages/compare"];
-const jsFiles = JS_FOLDERS.flatMap((folder) => filesBelow(folder, /\.[cm]?js$/)).filter(
+const jsFiles = JS_FOLDERS.flatMap((folder) => filesBelow(folder, /\.(?:[cm]?js|ts)$/)).filter(
   (file) => !/\/(?:component|evals-examples|tests)\//.test(file),
 );
 

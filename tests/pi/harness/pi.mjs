@@ -49,6 +49,15 @@ export function piCli(version = PI_VERSIONS[0]) {
   return [NODE, cli];
 }
 
+/** Returns the package of a version of pi with its dependencies, which other programs embed. @param {string} version */
+export function sdkOf(version) {
+  const home = version in SOURCES.tarballs ? `target/pi/${version}-sdk/node_modules` : "node_modules";
+  return join(REPO, home, SOURCES.package);
+}
+
+/** The program that compiles pi into one file; it is there only where npm could install it. */
+export const BUN = join(REPO, "target/bun/node_modules/.bin/bun");
+
 /**
  * Returns the command line for `options`, without the arguments of a mode.
  *
