@@ -19,7 +19,7 @@ const EVENT_SECTION = "Events";
 const STATES = ["mirrored", "partly", "not yet", "not needed", "not possible"];
 
 /** Names of members, by section. @typedef {Map<string, Set<string>>} Members */
-/** @typedef {{ section: string, member: string, state: string, text: string, only: string }} Row */
+/** @typedef {{ section: string, member: string, state: string, text: string, since: string }} Row */
 
 const PAGE = readFileSync(join(REPO, "docs/interface.md"), "utf8");
 const ITEMS = witItems(readFileSync(join(REPO, "wit/extension.wit"), "utf8"));
@@ -151,7 +151,7 @@ function rowsOf(page) {
       return [...part.matchAll(/^\| `(\w+)` \|(.*)\|$/gm)].map(([, member, rest]) => {
         const cells = rest.split("|").map((cell) => cell.trim());
         assert.equal(cells.length, 3, `${section}, ${member}: not four cells`);
-        return { section, member, state: cells[0], text: cells[1], only: cells[2] };
+        return { section, member, state: cells[0], text: cells[1], since: cells[2] };
       });
     });
 }
@@ -183,14 +183,15 @@ function faults(page, versions) {
       }
     }
   }
-  for (const { section, member, state, text, only } of rows) {
+  for (const { section, member, state, text, since } of rows) {
     const name = `${section}, ${member}`;
     const having = [...versions]
       .filter(([, sections]) => sections.get(section)?.has(member))
       .map(([version]) => version);
-    const expected = having.length === versions.size ? "" : having.join(", ");
+    const isInNewest = having.join() === [...versions.keys()].slice(0, having.length).join();
+    const expected = having.length === versions.size ? "" : isInNewest ? having.at(-1) : having.join(", ");
     if (having.length === 0) found.push(`${name}: in no version of pi`);
-    else if (only !== expected) found.push(`${name}: only in "${expected}", not in "${only}"`);
+    else if (since !== expected) found.push(`${name}: since "${expected}", not "${since}"`);
     if (!STATES.includes(state)) found.push(`${name}: unknown state "${state}"`);
     const items = itemsIn(text);
     if ((state === "mirrored" || state === "partly") && items.length === 0) found.push(`${name}: ${state} by no item`);
@@ -226,9 +227,9 @@ test("a fault of the tables is reported", () => {
     ["`guest.event.agent-start` | |", "`guest.event.agent-begin` | |", /^guest\.event\.agent-begin is not in wit/],
     ["`api.append-entry` | |", "| |", /^ExtensionAPI, appendEntry: mirrored by no item$/],
     [
-      "| `getSettings` | not yet | Needs a grant: the settings are the user's. | 1.6.0, 1.5.2 |",
+      "| `getSettings` | not yet | Needs a grant: the settings are the user's. | 1.5.2 |",
       "| `getSettings` | not yet | | |",
-      /^ExtensionAPI, getSettings: only in/,
+      /^ExtensionAPI, getSettings: since/,
     ],
     ["| `notify` | mirrored |", "| `notify` | done |", /^ExtensionUIContext, notify: unknown state/],
     ["| `reload` | not needed | The user reloads extensions.", "| `reload` | not needed |", /: no reason$/],
