@@ -86,6 +86,12 @@ const TALK: &str = "interactive: true";
 const TIME: &str = "budget: { time: 30m }";
 const TOKENS: &str = "budget: { outputTokens: 60000 }";
 const TURNS: &str = "budget: { turns: 40 }";
+const WHITELIST: &str = "tools: { whitelist: [read, grep] }";
+const BLACKLIST: &str = "tools: { blacklist: [bash] }";
+const READ_ONLY: &str = "write: []";
+const WRITE: &str = "write: [docs/]";
+const HIDE: &str = "hide: [.env]";
+const OFFLINE: &str = "network: false";
 const WAYS: &str = "outcomes: { clean: next, issues: loop }";
 const PARALLEL: &str = "make a parallel group: `- phases: [bugs.md, docs.md]` with `parallel: true` beside it, or the number of agents at a time";
 const JOIN: &str = "beside `parallel` of a group, `need: 2` is the number of branches that must come to their end, and `decide: [issues, clean]` or `decide: majority` gives the outcome";
@@ -95,7 +101,7 @@ const WHEN: &str = "when: { outcome.ID: NAME }";
 /// The fields of other programs. If an entry cannot be read, the help explains its field in the earliest row. A test
 /// checks that all YAML in the rows is without errors in its place, and that no name is a field of this program there.
 #[rustfmt::skip]
-const ROWS: [Row; 33] = [
+const ROWS: [Row; 39] = [
     (&["prompt", "task", "body", "content"], [
         Here("initialMessage: \"Work on this: {description}\""),
         Here(PROMPT),
@@ -178,6 +184,17 @@ const ROWS: [Row; 33] = [
     ]),
     (&["name", "title"], [Here("name: Plan"), Here(LABEL), Here("name: Plan"), Here("label: Tests")]),
     (&["icon", "symbol"], [Unknown, Unknown, Here("emoji: \"📝\""), Unknown]),
+    (&["allowedtools", "allowtools", "toolallowlist", "whitelist", "allowlist", "allow", "coretools", "includetools"],
+        [In(Phase, WHITELIST), In(Phase, WHITELIST), Here(WHITELIST), Unknown]),
+    (&["disallowedtools", "deniedtools", "denytools", "blockedtools", "blacklist", "denylist", "deny", "excludetools"],
+        [In(Phase, BLACKLIST), In(Phase, BLACKLIST), Here(BLACKLIST), Unknown]),
+    (&["readonly", "noedit", "nowrite", "denywrite", "permissionmode", "permissions", "permission", "sandboxmode", "mode"],
+        [Here(READ_ONLY), In(Phase, READ_ONLY), Here(READ_ONLY), Unknown]),
+    (&["writable", "writablepaths", "writableroots", "allowedpaths"],
+        [Here(WRITE), In(Phase, WRITE), Here(WRITE), Unknown]),
+    (&["hidden", "denyread", "protectedpaths", "secrets"], [Here(HIDE), In(Phase, HIDE), Here(HIDE), Unknown]),
+    (&["internet", "networkaccess", "allownetwork", "offline"],
+        [Here(OFFLINE), In(Phase, OFFLINE), Here(OFFLINE), Unknown]),
 ];
 
 /// Returns the meaning of a field of other programs in an input, an output or a field of records.
