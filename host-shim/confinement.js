@@ -127,8 +127,7 @@ export class Confinement {
    * @param {Watch} watch
    * @returns {Promise<string | undefined>} the reason for refusing the call
    */
-  async #confineSearch({ toolName, toolCallId, input }, limits, { cwd, sessionManager }, watch) {
-    const session = sessionManager.getSessionId();
+  async #confineSearch({ toolName, toolCallId, input }, limits, { cwd }, watch) {
     const other = this.#fileTools.replaced(toolName);
     if (other) return other;
     const path = input?.path ?? ".";
@@ -139,7 +138,7 @@ export class Confinement {
     if (toolName !== "grep") return undefined;
     if (inside !== undefined) return `${plainText(inside)} is hidden, and "grep" would search it. Search with "bash".`;
     this.#observe();
-    return this.#sandbox.search(toolCallId, place, session)
+    return this.#sandbox.search(toolCallId, place)
       ? undefined
       : 'A command is running. Run "grep" after it, or search with "bash".';
   }

@@ -5,7 +5,7 @@ import { bubblewrapLine } from "./bubblewrap.js";
 import { known } from "./known.js";
 import { plainText, unlessFails } from "./plain.js";
 import { seatbeltLine } from "./seatbelt.js";
-import { sessionFolder, temporaryFolder } from "./session-folder.js";
+import { standIns, temporaryFolder } from "./session-folder.js";
 
 /**
  * The sandbox of one command line. All paths are absolute and exist; a socket may vanish.
@@ -72,8 +72,7 @@ export function confinedLine(line, sandbox) {
  *   folder
  */
 export function lineInFolder(line, folder, places) {
-  const { standIns } = sessionFolder(folder, lineInFolder);
-  return alone(line, { ...NO_PATHS, writable: [folder], standIns, ...places });
+  return alone(line, { ...NO_PATHS, writable: [folder], standIns: standIns(), ...places });
 }
 
 /**

@@ -33,8 +33,8 @@
 //   copies.js; below all: processes.js, untrusted-files.js, write-target.js, shell-quote.js, plain.js
 //
 // Several sessions of one process have a `SandboxSession` each. What they share is one object for the process: the command
-// lines and searches that run (running-commands.js), the placeholders (placeholders.js; several processes share them), the stand-ins and the folder
-// of process ids (session-folder.js), the thread of looks (look.js), and what it has seen (known.js).
+// lines and searches that run (running-commands.js), the placeholders, of which the user's other processes know
+// (placeholders.js), the thread of looks (look.js), and what it has seen (known.js).
 export { canConfine, lineInFolder } from "./command-line.js";
 export { copyFolder } from "./copies.js";
 export { MAX_TIMEOUT, killGroup, runCommandLine } from "./exec.js";

@@ -11,6 +11,7 @@ import { randomBytes } from "node:crypto";
 import { readdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
+import { unlessFails } from "./plain.js";
 import { quoted } from "./shell-quote.js";
 import { readFile } from "./untrusted-files.js";
 import { isBelow } from "./write-target.js";
@@ -51,6 +52,8 @@ export class RunningCommands {
   #commands = new Set();
   /** @type {Set<Search>} */
   #searches = new Set();
+  /** The folders with process ids. @type {Set<string>} */
+  #folders = new Set();
   /** Called when a command line or search has ended. @type {Set<() => void>} */
   #waiting = new Set();
   /** True if the end of this process is awaited. */
@@ -96,6 +99,7 @@ export class RunningCommands {
     const file = join(folder, randomBytes(8).toString("hex"));
     const command = { owner, reach, release, file, ended: false };
     this.#commands.add(command);
+    this.#folders.add(folder);
     return { command, line: `echo $$ > ${quoted(file)}; ${line}` };
   }
 
@@ -134,11 +138,10 @@ export class RunningCommands {
   /**
    * Returns true if a command line of an owner runs, or a command line of which only the process is known.
    * @param {object} owner
-   * @param {string} folder for process ids
    */
-  any(owner, folder) {
+  any(owner) {
     this.#forgetEnded();
-    return this.#isAtWork(owner) || this.#late(folder);
+    return [...this.#commands].some((command) => command.owner === owner) || this.#late();
   }
 
   /** Returns true if a command line runs that uses a folder for temporary files. @param {string} temporary */
@@ -167,26 +170,6 @@ export class RunningCommands {
     });
   }
 
-  /**
-   * Calls a function when no command line of an owner runs.
-   * @param {object} owner
-   * @param {() => void} then
-   */
-  whenEnded(owner, then) {
-    this.#forgetEnded();
-    if (!this.#isAtWork(owner)) return then();
-    const again = () => {
-      this.#waiting.delete(again);
-      this.whenEnded(owner, then);
-    };
-    this.#waiting.add(again);
-  }
-
-  /** @param {object} owner */
-  #isAtWork(owner) {
-    return [...this.#commands].some((command) => command.owner === owner);
-  }
-
   /** @param {object} owner */
   #others(owner) {
     this.#forgetEnded();
@@ -212,12 +195,15 @@ export class RunningCommands {
     for (const { release } of this.#commands) release();
   }
 
-  /** Returns true if a shell runs that began after its call had ended. @param {string} folder */
-  #late(folder) {
-    const known = new Set([...this.#commands].map(({ file }) => basename(file)));
-    const late = readdirSync(folder).filter((name) => !known.has(name));
-    for (const name of late) if (!isRunning(join(folder, name))) rmSync(join(folder, name), { force: true });
-    return late.some((name) => isRunning(join(folder, name)));
+  /** Returns true if a shell runs that began after its call had ended. */
+  #late() {
+    const known = new Set([...this.#commands].map(({ file }) => file));
+    const all = [...this.#folders].flatMap((folder) =>
+      (unlessFails(() => readdirSync(folder)) ?? []).map((name) => join(folder, name)),
+    );
+    const late = all.filter((file) => !known.has(file));
+    for (const file of late) if (!isRunning(file)) rmSync(file, { force: true });
+    return late.some(isRunning);
   }
 
   #wake() {

@@ -12,35 +12,23 @@ import { realPath } from "./write-target.js";
 const STICKY = 0o1000;
 
 /**
- * Paths of one session. All but the first belong to this process, whose sessions share them.
+ * Paths of one session.
  * @typedef {object} SessionFolder
  * @property {string} temporary the folder for temporary files: it outlives this process, as the session does
  * @property {string} running a folder with the process ids of the command lines
- * @property {StandIns} standIns the stand-ins for hidden files and folders
  */
-
-/** The users of the folder that belongs to this process. @type {Set<object>} */
-const users = new Set();
-/** True if the folders of this process are removed at its end. */
-let removesAtExit = false;
 
 /**
  * Returns the paths of a session, and creates the folders.
  * @param {string} session its id
- * @param {object} user uses them until `leaveFolder`
  * @returns {SessionFolder}
  */
-export function sessionFolder(session, user) {
+export function sessionFolder(session) {
   const name = createHash("sha256").update(session).digest("hex").slice(0, 16);
-  const parent = privateFolder();
-  const temporary = join(parent, name);
-  const { running, standIns } = ofProcess(parent);
-  users.add(user);
-  if (!removesAtExit) process.once("exit", () => removeOwn(running, standIns));
-  removesAtExit = true;
+  const temporary = join(privateFolder(), name);
+  const running = `${temporary}.running`;
   for (const folder of [temporary, running]) makePrivate(folder);
-  makeUnreadable(standIns);
-  return { temporary, running, standIns };
+  return { temporary, running };
 }
 
 /** Returns the path of the folder of this user for temporary files that no command line writes. */
@@ -72,19 +60,14 @@ function isUsable(path) {
   return stat.isDirectory() && isSafe;
 }
 
-/** @param {string} parent */
-function ofProcess(parent) {
-  const own = join(parent, String(process.pid));
-  return { running: `${own}.running`, standIns: { file: `${own}.file`, folder: `${own}.folder` } };
-}
-
 /**
- * An empty file and an empty folder that nobody may read, nor `root` without capabilities.
+ * An empty file and an empty folder that nobody may read, nor `root` without capabilities: the stand-ins for what is hidden.
  * @typedef {{ file: string, folder: string }} StandIns
  */
 
-/** @param {StandIns} standIns */
-function makeUnreadable({ file, folder }) {
+/** Returns the stand-ins of this user, for all processes, and creates them. @returns {StandIns} */
+export function standIns() {
+  const [file, folder] = ["hidden.file", "hidden.folder"].map((name) => join(privateFolder(), name));
   for (const path of [file, folder]) {
     const isFile = path === file;
     const stat = lstatSync(path, { throwIfNoEntry: false });
@@ -93,30 +76,17 @@ function makeUnreadable({ file, folder }) {
       (stat.mode & 0o777) === 0 &&
       (isFile ? stat.isFile() && stat.size === 0 && stat.nlink === 1 : stat.isDirectory());
     if (isUnreadable) continue;
-    if (stat) remove(path);
-    if (isFile) closeSync(openSync(path, "wx", 0o000));
-    else mkdirSync(path, { mode: 0o000 });
+    if (stat?.isDirectory()) chmodSync(path, 0o700);
+    rmSync(path, { recursive: true, force: true });
+    try {
+      if (isFile) closeSync(openSync(path, "wx", 0o000));
+      else mkdirSync(path, { mode: 0o000 });
+    } catch (/** @type {any} */ error) {
+      // Another process was first.
+      if (error.code !== "EEXIST") throw error;
+    }
   }
-}
-
-/**
- * Removes the folders of this process, if they have no other user.
- * @param {SessionFolder} folder
- * @param {object} user
- */
-export function leaveFolder({ running, standIns }, user) {
-  if (users.delete(user) && users.size === 0) removeOwn(running, standIns);
-}
-
-/** @param {string} running @param {StandIns} standIns */
-function removeOwn(running, standIns) {
-  for (const path of [running, standIns.file, standIns.folder]) remove(path);
-}
-
-/** Removes a file or folder, whatever its rights. @param {string} path */
-function remove(path) {
-  if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) chmodSync(path, 0o700);
-  rmSync(path, { recursive: true, force: true });
+  return { file, folder };
 }
 
 /** Creates a folder that is this user's alone. @param {string} folder */

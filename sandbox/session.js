@@ -1,6 +1,6 @@
 // The sandbox of one session of an agent: confines its command lines by the operating system, tells what its operations on
 // files may reach, and cleans up after both.
-import { lstatSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { lstatSync, mkdirSync, renameSync, rmSync, rmdirSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 
 import { agentFolder, keptTogether, outside } from "./agent-folder.js";
@@ -14,7 +14,7 @@ import { Busy, runningCommands } from "./running-commands.js";
 import { confinedLine } from "./command-line.js";
 import { TEMPORARY } from "./bubblewrap.js";
 import { noteSockets, socketCovers } from "./sockets.js";
-import { leaveFolder, sessionFolder } from "./session-folder.js";
+import { sessionFolder, standIns } from "./session-folder.js";
 import { makeFolder } from "./untrusted-files.js";
 import { hasOtherCase, isBelow, realPath, upwards } from "./write-target.js";
 
@@ -147,7 +147,7 @@ export class SandboxSession {
       // What a command line may not write is noted for one at a time.
       await before;
       // The folder is opened again for every call: a call without limits could have put a link in its place.
-      this.#folder = sessionFolder(session, this.#session);
+      this.#folder = sessionFolder(session);
       const begun = await this.#begin(line, limits, cwd, this.#folder, { signal: this.#endingWith(signal), tell });
       this.#commands.set(id, { limits, command: begun.command });
       return begun.line;
@@ -160,13 +160,11 @@ export class SandboxSession {
    * Begins a search by names. While it runs, no command line may run that could replace a searched path.
    * @param {string} id of its call
    * @param {string} place absolute, without links
-   * @param {string} session the id of the session
    * @returns {boolean} false if a command line of this session runs
    * @throws {Busy} if it can begin later
    */
-  search(id, place, session) {
-    this.#folder ??= sessionFolder(session, this.#session);
-    if (runningCommands.any(this.#session, this.#folder.running)) return false;
+  search(id, place) {
+    if (runningCommands.any(this.#session)) return false;
     this.#searches.set(id, runningCommands.search(this.#session, place));
     return true;
   }
@@ -284,7 +282,7 @@ export class SandboxSession {
    */
   async #confined(line, limits, folderOfCall, folder, holder, watch) {
     const { writable: paths, hidden: rules = [], network } = limits;
-    const { temporary, standIns } = folder;
+    const { temporary } = folder;
     await look(watch, "the system", "canConfine", network);
     if (line.includes("\0")) throw new Error("it contains a NUL character");
     if (!this.#git) this.begin(folderOfCall);
@@ -324,7 +322,7 @@ export class SandboxSession {
     const hidden = keys.hidden.filter(isSeen);
     const visible = unreadable.filter((path) => isSeen(path) && !hidden.some((other) => isBelow(path, other)));
     const more = { readOnly, hidden, unreadable: visible, kept: keptNames };
-    const sandbox = { ...reach, ...keys, ...more, network, covers, cwd, standIns };
+    const sandbox = { ...reach, ...keys, ...more, network, covers, cwd, standIns: standIns() };
     const around = [...hidden, ...(covers ?? []), ...unreadable].find(
       (path) => isBelow(cwd, path) && (path !== cwd || unreadable.includes(path)),
     );
@@ -464,12 +462,13 @@ export class SandboxSession {
 
   /** Notes the end of the session. */
   end() {
-    const [session, folder] = [this.#session, this.#folder];
-    session.abort();
+    const folder = this.#folder;
+    this.#session.abort();
     this.allEnded();
     this.#session = new AbortController();
     this.#folder = undefined;
-    if (folder) runningCommands.whenEnded(session, () => leaveFolder(folder, session));
+    // It is not empty while a command line runs on.
+    unlessFails(() => folder && rmdirSync(folder.running));
   }
 
   /**
