@@ -6,7 +6,17 @@
 // in the private folder. A list has more than there is, never less: it is written before a placeholder is created and after
 // it was removed. The last process that lives removes a placeholder; the next one that looks removes those of killed ones.
 import { randomBytes } from "node:crypto";
-import { closeSync, lstatSync, readdirSync, readlinkSync, rmSync, rmdirSync, symlinkSync, unlinkSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  rmdirSync,
+  symlinkSync,
+  unlinkSync,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 import { excludeOf, setExcluded } from "./git-exclude.js";
@@ -128,9 +138,15 @@ export class Placeholders {
     );
   }
 
-  /** Removes what killed processes have left. */
-  sweep() {
-    if (this.#files().length > 0) this.together(() => this.#enter());
+  /**
+   * Removes what killed processes have left. If the system has lost their lists, only the lines for git can be told.
+   * @param {string} folder absolute, without links
+   */
+  sweep(folder) {
+    this.together(() => {
+      if (this.#files().length > 0) this.#enter();
+      this.#exclude([{ exclude: excludeOf(join(folder, "any")) }]);
+    });
   }
 
   /** Returns true if a placeholder of a holder is gone, or its name leads to another file. @param {object} holder */
@@ -198,7 +214,7 @@ export class Placeholders {
     this.#exclude(changed);
   }
 
-  /** Writes the lines for git where they may have changed: those of names that no command line may write. @param {Placeholder[]} changed */
+  /** Writes the lines for git where they may have changed: those of names that no command line may write. @param {Pick<Placeholder, "exclude">[]} changed */
   #exclude(changed) {
     const all = [this.#created.values(), ...(this.#others ?? []).map(({ placeholders = [] }) => placeholders)];
     for (const folder of new Set(changed.flatMap(({ exclude }) => exclude?.folder ?? []))) {
@@ -215,7 +231,7 @@ export class Placeholders {
 
   /** Returns the files of other processes. */
   #files() {
-    const names = unlessFails(() => readdirSync(this.#folder)) ?? [];
+    const names = existsSync(this.#folder) ? readdirSync(this.#folder) : [];
     return names.filter((name) => !name.startsWith(this.#name)).map((name) => join(this.#folder, name));
   }
 }

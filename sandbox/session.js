@@ -90,9 +90,9 @@ export class SandboxSession {
   begin(cwd) {
     this.#since = Date.now();
     noteSockets([]);
-    unlessFails(() => placeholders.sweep());
     try {
       const of = realPath(cwd);
+      unlessFails(() => placeholders.sweep(of));
       noteWorkTrees(of);
       this.#git = { of, granted: writableGitFolders(of) };
     } catch {

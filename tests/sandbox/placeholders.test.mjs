@@ -251,6 +251,7 @@ suite("git", LINUX, () => {
       hidden.every((name) => existsSync(join(folder, name))),
       true,
     );
+    start(folder).end();
     writeFileSync(join(folder, "notes.md"), "written\n");
     writeFileSync(join(folder, "x"), "");
     assert.deepEqual(staged(folder), ["add 'notes.md'", "add 'x'"]);
@@ -283,6 +284,7 @@ suite("git", LINUX, () => {
       }
       const begun = here(folder);
       await begun.command();
+      start(folder).end();
       assert.deepEqual(staged(folder), ["add 'notes.md'"]);
       if (before === "a\n") appendFileSync(exclude, "b\n");
       begun.end();
@@ -292,6 +294,17 @@ suite("git", LINUX, () => {
       );
       if (before) assert.equal(statSync(exclude).mode & 0o777, 0o664);
     }
+  });
+
+  test("has lines that a killed process has left no longer after the next start, also if its list is lost", async () => {
+    const folder = project();
+    const before = readFileSync(join(folder, EXCLUDE), "utf8");
+    await (await holding(folder)).kill();
+    assert.notEqual(readFileSync(join(folder, EXCLUDE), "utf8"), before);
+    rmSync(LISTS, { recursive: true });
+    start(folder).end();
+    assert.equal(readFileSync(join(folder, EXCLUDE), "utf8"), before);
+    assert.equal(existsSync(LISTS), false);
   });
 
   test("of a linked work tree and of a submodule", async () => {
