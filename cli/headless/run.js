@@ -596,6 +596,7 @@ async function argumentsOf(session, options, hasValues) {
     ...extension,
     ...(model === undefined ? [] : ["--model", model]),
     ...(approve ? ["--approve"] : []),
+    ...(options["no-context-files"] ? ["--no-context-files"] : []),
     ...(hasEvents
       ? [`--workflow-events=${options["events-full"] ? "full" : "on"}`, `--workflow-silence=${silence}`]
       : []),

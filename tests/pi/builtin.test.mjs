@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { model, phaseOf } from "./harness/obedient.mjs";
-import { runPrint } from "./harness/pi.mjs";
+import { readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { ends } from "./harness/workflows.mjs";
@@ -143,7 +143,11 @@ for (const version of VERSIONS) {
       for (const reviewer of ["Errors", "Tests", "Design"]) {
         const first = played.requests.find((request) => phaseOf(request) === reviewer);
         const told = JSON.stringify(first?.messages);
-        assert.match(told, /New files that git does not track, to be read:\\nnew file\.js/, reviewer);
+        assert.match(
+          told,
+          /Paths begin at `\.`, your folder\.[^]*\\nnot tracked, to be read: new file\.js\\n/,
+          reviewer,
+        );
         assert.match(told, /Look above all at this: Is it right\?/);
         assert.doesNotMatch(told, /Left (Errors|Tests|Design)\./);
       }
@@ -153,6 +157,7 @@ for (const version of VERSIONS) {
       assert.equal(withoutTask.code, 0, withoutTask.stderr);
       const last = played.requests.findLast((request) => phaseOf(request) === "Errors");
       assert.match(JSON.stringify(last?.messages), /Look above all at this: the change as a whole/);
+      assert.match(JSON.stringify(last?.messages), /\\ndiff --git a\/a\.js b\/a\.js\\n/);
     });
 
     test("plan waits for the approval, and works each task off", LONG, async (t) => {
@@ -178,7 +183,7 @@ for (const version of VERSIONS) {
         globalFiles: {
           "goal/workflow.yaml": copy
             .replaceAll("timeout: 30m", "timeout: 1s")
-            .replace("gateAttempts: 50", "gateAttempts: 2"),
+            .replace("gateAttempts: 8", "gateAttempts: 2"),
         },
       });
       const run = (/** @type {string} */ check) =>
@@ -190,6 +195,9 @@ for (const version of VERSIONS) {
         });
       const passes = await run("true");
       assert.equal(passes.code, 0, passes.stderr);
+      assert.match(passes.stderr, /The check passes already: it cannot show that the task is done\./);
+      const [{ content }] = ends(readSession(sandbox));
+      assert.match(content, /The check passes already[^\n]*it cannot show that the task is done\./);
       const hangs = await run("sleep 1000");
       assert.equal(hangs.code, 1);
       assert.match(hangs.stderr, /paused in 🔨 Work: .*The check/);
