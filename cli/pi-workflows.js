@@ -13,9 +13,10 @@ import { gitFoldersOf } from "#sandbox";
 import { flag, runProgram, shown, text, texts } from "./command-line.js";
 import { FORMATS } from "./formats.js";
 import { runWorkflow } from "./headless/run.js";
+import { modelsOfPi } from "./models.js";
 import { exampleFiles, newWorkflow, writeNew } from "./new.js";
 import { packageFiles, shortName } from "./new-package.js";
-import { agentDir, isInPackage, isProject, placesOf } from "./places.js";
+import { agentDir, isInPackage, isProject, placesOf, workflowsAbove } from "./places.js";
 import { cleanRuns } from "./runs/clean.js";
 import { findRuns } from "./runs/find.js";
 import { RUN_FORMATS, STATS_FORMATS } from "./runs/formats.js";
@@ -81,6 +82,7 @@ const OPTIONS = {
   approve: flag("pi trusts the project, also its workflows, for this run"),
   "allow-commands": flag("the commands of a project's or a package's workflow run without a question"),
   "allow-value": texts("COMMAND", "this value of a run may become a command, also with --continue"),
+  "no-context-files": flag("the agents do not read AGENTS.md and CLAUDE.md"),
   "accept-rules": text("SEAL", "goes on with rules that have changed, if this is their seal, which the pause names"),
   more: text(
     "AMOUNT",
@@ -120,7 +122,7 @@ const COMMANDS = {
   check: {
     form: "[DIR]",
     does: "every diagnostic of every file; fails if there are errors",
-    options: "dir strict format tools profiles",
+    options: "dir strict format tools profiles pi",
     run: check,
   },
   graph: {
@@ -155,7 +157,7 @@ const COMMANDS = {
     does: 'runs a workflow in a pi without its terminal interface, to its end. The last word is the task, whole: "run flow scope=src" has the task "scope=src"; a workflow with a defaultTask needs none. Before a text of others write --, or it may be an option. With --continue it goes on with a run that has not ended, by a message to its agent if there is one',
     takes: "[NAME] [INPUT=VALUE...] [TASK]",
     options:
-      "task-file input model budget wait silence continue session take-over accept-rules more approve allow-commands allow-value result summary events events-full detach quiet pi",
+      "task-file input model budget wait silence continue session take-over accept-rules more approve no-context-files allow-commands allow-value result summary events events-full detach quiet pi",
     run: async (words, options) => ({ output: "", status: await runWorkflow(words, options) }),
   },
   new: {
@@ -198,10 +200,17 @@ async function check([word], options) {
     moreTools: options.tools === undefined,
     profiles: names(options, "profiles"),
   };
-  const { gitRules, ...found } = openWorkflows(grants, packages).check(surroundings, only);
+  const workflows = openWorkflows(grants, packages);
+  const first = workflows.check(surroundings, only);
+  const known = first.namesModels ? modelsOfPi(options.pi) : undefined;
+  const { gitRules, namesModels, ...found } = known?.models
+    ? workflows.check({ ...surroundings, models: known.models }, only)
+    : first;
   const report = { ...found, gitFolders: gitRules.map((rule) => standsFor(rule, grants.at(-1)?.within ?? ".")) };
   const fails = report.diagnostics.some(({ severity }) => severity === "error" || options.strict);
-  return { output: format(report), status: fails ? 1 : 0, problems: listOf(problem) };
+  const above =
+    (word ?? options.dir) === undefined && /^0 workflows/.test(report.summary) ? workflowsAbove() : undefined;
+  return { output: format(report), status: fails ? 1 : 0, problems: listOf(problem, known?.problem, above) };
 }
 
 /**
@@ -258,7 +267,8 @@ async function list(_, { dir }) {
   const outside =
     "There is no .pi/workflows here: the workflows are those of your own folder and of installed packages.";
   const isOutside = dir === undefined && !isProject() && !isInPackage();
-  return { ...result, problems: [...(result.problems ?? []), ...(isOutside ? [outside] : [])] };
+  const problems = isOutside ? listOf(outside, workflowsAbove()) : [];
+  return { ...result, problems: [...(result.problems ?? []), ...problems] };
 }
 
 /** The options of `new` with the answers about a new workflow, in the order of the questions. */
@@ -451,14 +461,15 @@ async function using(dir, work) {
   try {
     return { output: work(openWorkflows(grants, packages)), problems: listOf(problem) };
   } catch (error) {
-    if (problem === undefined) throw error;
-    // A package that was not looked at may be the reason.
-    return { output: "", status: 2, problems: [...listOf(problem), inWords(error)] };
+    // A package that was not looked at may be the reason, or the place.
+    const problems = listOf(problem, dir === undefined ? workflowsAbove() : undefined);
+    if (problems.length === 0) throw error;
+    return { output: "", status: 2, problems: [...problems, inWords(error)] };
   }
 }
 
-/** @param {string | undefined} problem */
-const listOf = (problem) => (problem === undefined ? [] : [problem]);
+/** @param {(string | undefined)[]} problems */
+const listOf = (...problems) => problems.filter((problem) => problem !== undefined);
 
 /**
  * The names in an option's value.

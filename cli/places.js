@@ -4,6 +4,7 @@ import { homedir } from "node:os";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 
 import { ownPackage } from "#loader";
+import { folderAbove } from "#sandbox";
 
 import { listedPackages, packageAround, packageFolder } from "./packages.js";
 import { Failure, shortened } from "./words.js";
@@ -66,6 +67,12 @@ export async function placesOf(dir) {
   const real = realpathSync(folder);
   const root = rootOf(real);
   return { grants: [project(root)], packages: [], only: relative(root, real).replaceAll(sep, "/") || undefined };
+}
+
+/** The line about workflows that are not read because the current folder is below theirs, if there are any. */
+export function workflowsAbove() {
+  const above = folderAbove(process.cwd(), join(".pi", "workflows"));
+  return above && `${shortened(above)} has workflows, which are known in the folder that it lies in.`;
 }
 
 /** Returns true if the current folder is a project with workflows. */

@@ -16,7 +16,7 @@ import {
 import { homedir } from "node:os";
 import { dirname, join, relative, sep } from "node:path";
 
-import { isBelow, messageOf, namesLike, untrusted } from "#sandbox";
+import { folderAbove, isBelow, messageOf, namesLike, untrusted } from "#sandbox";
 
 import { NOT_GRANTED } from "./calls.js";
 import { json } from "./json.js";
@@ -157,6 +157,7 @@ export function fieldOf(value, keys) {
 export function filesBelow(fixed, cwd, more = () => []) {
   /** The folders that `roots` returned last, and the folders that `roots` does not list. */
   let folders = fixed;
+  const own = fixed.find(({ listed, within }) => listed && within);
   /** @type {Snapshot | undefined} */
   let snapshot;
 
@@ -241,8 +242,6 @@ export function filesBelow(fixed, cwd, more = () => []) {
       return there ? [{ name, path: display(path, cwd()), location, ...(installed && { installed }) }] : [];
     });
 
-  const withheldRoots = () => attempt(() => present(fixed.filter((folder) => folder.listed && !folder.granted())));
-
   const listDirectory = (/** @type {string} */ name, /** @type {string} */ path) =>
     attempt(() => {
       const folder = place(name, path);
@@ -287,7 +286,8 @@ export function filesBelow(fixed, cwd, more = () => []) {
       snapshot?.result(places);
       return snapshot ? snapshot.result(roots) : roots();
     },
-    withheldRoots,
+    withheldRoots: () => attempt(() => present(fixed.filter((folder) => folder.listed && !folder.granted()))),
+    rootAbove: () => attempt(() => own && folderAbove(cwd(), relative(cwd(), own.path()))),
     listDirectory: (name, path) =>
       snapshot ? snapshot.result(() => listDirectory(name, path)) : listDirectory(name, path),
     readFile: (name, path) => {

@@ -32,6 +32,11 @@ const MAX_PIPE = 1024 * 1024;
 /** The maximum size of the plain output that is returned, in bytes. */
 const PLAIN_TAIL = 64 * 1024;
 
+/** The maximum size of a line where output is cut, the part of a longer one that is kept at each end, in bytes, and what stands between. */
+const MAX_LINE = 8192;
+const LINE_END = 2048;
+const GAP = Buffer.from(" … ");
+
 /**
  * A command line. `apart` is true if standard output is wanted as it is, apart from standard error.
  * @typedef {{ line: string, timeoutMs: number, env?: [string, string][], apart?: boolean }} CommandLine
@@ -45,7 +50,7 @@ const PLAIN_TAIL = 64 * 1024;
  * @property {CommandEnd} end
  * @property {bigint} durationMs
  * @property {string} output the end of the output, as plain text
- * @property {bigint} outputBytes the size of the whole output
+ * @property {bigint} cutBytes the bytes of the whole output that it lacks
  * @property {string} [standardOutput] if it is wanted apart, short enough and UTF-8
  * @property {import("./output-file.js").Written} [outputFile]
  */
@@ -107,11 +112,12 @@ export async function runCommandLine(shell, { line, timeoutMs, env = [], apart =
     signal.removeEventListener("abort", cancel);
   }
   errors?.moveTo(tail, file);
+  const output = tail.close();
   return {
     end: how,
     durationMs: BigInt(Math.round(performance.now() - start)),
-    output: tail.close(),
-    outputBytes: BigInt(tail.bytes),
+    output,
+    cutBytes: BigInt(tail.cut),
     standardOutput: whole?.close(),
     outputFile: file?.close(tail.bytes),
   };
@@ -200,6 +206,7 @@ class ErrorStream {
     const { bytes } = tail;
     tail.add(this.#end.raw());
     tail.bytes = bytes + this.#end.bytes;
+    tail.cut += this.#end.cut;
   }
 
   /** Reads the rest in the pipe, but not what a remaining process goes on to write. */
@@ -255,6 +262,8 @@ class Whole {
 class Tail {
   /** The total size of the output in bytes. */
   bytes = 0;
+  /** The bytes that were cut off or out of it. */
+  cut = 0;
   /** @type {Buffer[]} */
   #chunks = [];
   #held = 0;
@@ -270,10 +279,23 @@ class Tail {
   }
 
   #shrink() {
-    const kept = Buffer.from(Buffer.concat(this.#chunks).subarray(-RAW_TAIL));
+    const kept = Buffer.from(this.#cutTo(RAW_TAIL, Buffer.concat(this.#chunks)));
     this.#chunks = [kept];
     this.#held = kept.length;
     return kept;
+  }
+
+  /**
+   * Returns the end of some bytes, from the start of a line on; long lines are shortened before whole lines are left out.
+   * @param {number} limit
+   * @param {Buffer} bytes
+   */
+  #cutTo(limit, bytes) {
+    if (bytes.length <= limit && this.cut === 0) return bytes;
+    const lines = withShortLines(bytes);
+    const end = lines.subarray(lines.length > limit ? lines.indexOf(10, lines.length - limit) + 1 : 0);
+    this.cut += bytes.length - end.length;
+    return end;
   }
 
   /** Returns the end as it is, at most `RAW_TAIL` bytes. */
@@ -284,9 +306,31 @@ class Tail {
   /** Returns the kept output as plain text. Later output is ignored. */
   close() {
     this.#closed = true;
-    const kept = this.#shrink();
-    return lastBytes(asPlain(wholeLines(kept.toString("utf8"), this.bytes > kept.length)), PLAIN_TAIL);
+    return this.#cutTo(PLAIN_TAIL, Buffer.from(asPlain(this.#shrink().toString("utf8")))).toString("utf8");
   }
+}
+
+/** Returns bytes in which each long line has a gap in its middle. @param {Buffer} bytes */
+function withShortLines(bytes) {
+  const parts = [];
+  let [start, from] = [0, 0];
+  for (;;) {
+    if (from + MAX_LINE >= bytes.length) return Buffer.concat([...parts, bytes.subarray(start)]);
+    const last = bytes.lastIndexOf(10, from + MAX_LINE);
+    const next = last < from ? bytes.indexOf(10, from) : last;
+    const end = next < 0 ? bytes.length : next;
+    if (last < from) {
+      parts.push(bytes.subarray(start, characterAt(bytes, from + LINE_END)), GAP);
+      start = characterAt(bytes, end - LINE_END);
+    }
+    from = end + 1;
+  }
+}
+
+/** Returns the first place from here on that is not within a character. @param {Buffer} bytes @param {number} at */
+function characterAt(bytes, at) {
+  const place = [at, at + 1, at + 2].find((place) => (bytes[place] & 0xc0) !== 0x80);
+  return place ?? at + 3;
 }
 
 /**
@@ -296,26 +340,4 @@ class Tail {
 function asPlain(text) {
   const lines = stripVTControlCharacters(text).replaceAll("\r\n", "\n").split("\n");
   return plainText(lines.map((line) => line.split("\r").findLast(Boolean) ?? "").join("\n"));
-}
-
-/**
- * @param {string} text
- * @param {number} limit in bytes
- */
-function lastBytes(text, limit) {
-  const bytes = Buffer.from(text);
-  if (bytes.length <= limit) return text;
-  let from = bytes.length - limit;
-  // Not in the middle of a character.
-  while ((bytes[from] & 0xc0) === 0x80) from += 1;
-  return wholeLines(bytes.toString("utf8", from), true);
-}
-
-/**
- * @param {string} text
- * @param {boolean} cut true if text before it is missing
- */
-function wholeLines(text, cut) {
-  const start = cut ? text.indexOf("\n") + 1 : 0;
-  return start < text.length ? text.slice(start) : text;
 }

@@ -5,6 +5,7 @@
 // made read-only, and never created. It is writable only if it names the work tree in turn, at a place where nobody can
 // write who may not write the whole folder.
 import { accessSync, constants, lstatSync, statSync } from "node:fs";
+import { homedir } from "node:os";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 
 import { known } from "./known.js";
@@ -146,6 +147,25 @@ export function gitFoldersOf(field, path, cwd) {
  */
 export function workTreeAt(start) {
   for (const found of workTreesAround(start)) return found;
+  return undefined;
+}
+
+/**
+ * Returns the path, with `/`, from a folder to this folder in the nearest folder above that has it: up to the top of the git work
+ * tree, and not in the user's home directory or above.
+ * @param {string} from
+ * @param {string} path
+ */
+export function folderAbove(from, path) {
+  const start = realPath(from);
+  const top = workTreeAt(start)?.tree;
+  const home = attempt(() => realPath(homedir()));
+  for (let folder = start; top !== undefined && folder !== top;) {
+    folder = dirname(folder);
+    if (folder === home || folder === dirname(folder)) return undefined;
+    if (statSync(join(folder, path), { throwIfNoEntry: false })?.isDirectory())
+      return relative(start, join(folder, path)).replaceAll(sep, "/");
+  }
   return undefined;
 }
 

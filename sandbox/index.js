@@ -13,7 +13,7 @@
 //                   runs a command line, with or without the sandbox, and keeps the end of its output, or all of it
 //   projectState, workTreeOf
 //                   the state of the files of a git work tree, and what has changed since earlier states
-//   workTreeAt, commonGitFolder, gitFoldersOf
+//   workTreeAt, folderAbove, commonGitFolder, gitFoldersOf
 //                   the git work tree of a folder, the folder of git that work trees share, and those of a rule
 //   untrusted       opens and writes files at places that an agent can write; `copyFolder` copies such a folder
 //   shellQuoted     a text as a word of the shell
@@ -39,7 +39,7 @@ export { canConfine, lineInFolder } from "./command-line.js";
 export { copyFolder } from "./copies.js";
 export { MAX_TIMEOUT, killGroup, runCommandLine } from "./exec.js";
 export { fileOperations } from "./file-operations.js";
-export { commonGitFolder, gitFoldersOf, workTreeAt } from "./git-folders.js";
+export { commonGitFolder, folderAbove, gitFoldersOf, workTreeAt } from "./git-folders.js";
 export { OutputFile } from "./output-file.js";
 export { messageOf, plainText, unlessFails } from "./plain.js";
 export * as processes from "./processes.js";

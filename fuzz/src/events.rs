@@ -316,6 +316,7 @@ impl Play {
                 end: CommandEnd::Exited(0),
                 duration_ms: 1,
                 output: String::new(),
+                cut_bytes: 0,
                 standard_output: Some(r#"{"h":true,"files":["{item}","x"]}"#.into()),
                 output_file: None,
             }),
@@ -330,6 +331,7 @@ impl Play {
                     .clone(),
                 duration_ms: u64::MAX,
                 output: "\u{1b}[31mout {description}\n".repeat(choice * 100),
+                cut_bytes: choice as u64 * 1_000_000,
                 standard_output: [None, Some("{}".into()), Some("{\"a\": 1}".into())].get(choice).cloned().flatten(),
                 output_file: [None, Some(Ok("a/b.log".into())), Some(Err("full".into()))]
                     .get(choice)

@@ -28,6 +28,7 @@ impl From<guest::Answer> for Answer {
                 },
                 duration_ms: result.duration_ms,
                 output: result.output,
+                cut_bytes: result.cut_bytes,
                 standard_output: result.standard_output,
                 output_file: result.output_file,
             }),

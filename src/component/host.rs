@@ -365,13 +365,22 @@ impl WorkflowFiles for Files {
     }
 }
 
+/// The answer of the host about its folders; `None` if it cannot read them.
+fn unless_unreadable<T>(answer: Result<T, files::FileError>) -> Result<Option<T>, Stale> {
+    match answer.map_err(ReadError::from) {
+        Ok(answer) => Ok(Some(answer)),
+        Err(ReadError::Stale) => Err(Stale),
+        Err(ReadError::File(_)) => Ok(None),
+    }
+}
+
 impl Host for Files {
     fn untrusted(&self) -> Result<Option<String>, Stale> {
-        match files::withheld_roots().map_err(ReadError::from) {
-            Ok(roots) => Ok(roots.into_iter().next().map(|root| root.path)),
-            Err(ReadError::Stale) => Err(Stale),
-            Err(ReadError::File(_)) => Ok(None),
-        }
+        Ok(unless_unreadable(files::withheld_roots())?.and_then(|roots| Some(roots.into_iter().next()?.path)))
+    }
+
+    fn workflows_above(&self) -> Result<Option<String>, Stale> {
+        Ok(unless_unreadable(files::root_above())?.flatten())
     }
 
     fn is_trusted(&self) -> Result<bool, Stale> {

@@ -37,7 +37,9 @@ impl wit::Guest for Component {
             workflows().flat_map(|workflow| workflow.own_phases().map(|phase| &phase.limits).chain([&workflow.limits]));
         let git_rules: Set<_> = limits.flat_map(OwnLimits::git_rules).collect();
         let git_rules = git_rules.into_iter().map(|(field, path)| (field.into(), path.into())).collect();
-        Ok(wit::Report { diagnostics: diagnostics.into_iter().map(Into::into).collect(), summary, git_rules })
+        let names_models = library.iter().any(|workflow| library.names_models(&workflow.key));
+        let diagnostics = diagnostics.into_iter().map(Into::into).collect();
+        Ok(wit::Report { diagnostics, summary, git_rules, names_models })
     }
 
     fn all() -> Result<Vec<wit::Entry>, String> {
@@ -385,8 +387,9 @@ fn unknown(what: &str, name: &str, known: &[&str]) -> String {
 
 impl From<wit::Surroundings> for Surroundings {
     fn from(surroundings: wit::Surroundings) -> Self {
-        let wit::Surroundings { tools, more_tools, profiles } = surroundings;
-        Self { tools, more_tools, profiles, ..Self::default() }
+        let wit::Surroundings { tools, more_tools, profiles, models } = surroundings;
+        let models = models.map(|models| models.into_iter().map(Into::into).collect());
+        Self { tools, more_tools, profiles, models, ..Self::default() }
     }
 }
 

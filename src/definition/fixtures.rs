@@ -25,6 +25,8 @@ pub struct Files {
     pub snapshot: RefCell<Option<Snapshot>>,
     /// pi does not trust the project: the files of the root `project` are not read.
     pub untrusted: bool,
+    /// A folder of workflows above the project.
+    pub above: Option<String>,
     /// Links, by `ROOT/PATH`, each with its target as a path from the root.
     pub links: BTreeMap<String, String>,
     /// The names of the registered tools.

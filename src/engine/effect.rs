@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use crate::definition::{Model, ModelSetting, Occasion, Thinking};
-use crate::text::Title;
+use crate::run::Active;
+use crate::text::{self, Title};
 
 /// Something to be done. Effects are performed in their order.
 #[derive(Debug, Clone, PartialEq)]
@@ -338,6 +339,13 @@ pub struct OutputFile {
     pub key: String,
     /// The beginning of its name, as the interface allows it.
     pub name: String,
+}
+
+impl OutputFile {
+    /// A file for a command of the phase at which the run is.
+    pub fn of(active: &Active) -> Self {
+        Self { key: active.state.task_id.clone(), name: text::output_file_name(active) }
+    }
 }
 
 /// The result of a tool.

@@ -371,6 +371,8 @@ pub struct Ran {
     pub duration_ms: u64,
     /// The end of its output, plain text.
     pub output: String,
+    /// The bytes of its output that `output` lacks.
+    pub cut_bytes: u64,
     /// Its standard output as it is, if it was asked for and is not too long.
     pub standard_output: Option<String>,
     /// The path of the file with its whole output, or the reason why the file is missing; `None` without output, or if

@@ -20,6 +20,11 @@ pub trait Host: WorkflowFiles {
         Ok(None)
     }
 
+    /// The folder of workflows of the nearest folder above that has one, for messages; it is not read.
+    fn workflows_above(&self) -> Result<Option<String>, Stale> {
+        Ok(None)
+    }
+
     /// Returns true if pi trusts the project.
     fn is_trusted(&self) -> Result<bool, Stale> {
         Ok(false)
@@ -159,6 +164,10 @@ mod tests {
         fn untrusted(&self) -> Result<Option<String>, Stale> {
             let is_withheld = self.untrusted && !self.project.is_empty();
             Ok(is_withheld.then(|| ".pi/workflows".to_owned()))
+        }
+
+        fn workflows_above(&self) -> Result<Option<String>, Stale> {
+            Ok(self.above.clone())
         }
 
         fn is_trusted(&self) -> Result<bool, Stale> {

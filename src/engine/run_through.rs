@@ -353,7 +353,14 @@ impl<'a> Play<'a> {
                     let given = serde_json::to_string(&self.outputs(&active)).unwrap_or_default();
                     self.write("Without the agent", &told);
                     let standard_output = Some(given);
-                    Answer::Ran(Ran { end, duration_ms: 1000, output, standard_output, output_file: None })
+                    Answer::Ran(Ran {
+                        cut_bytes: 0,
+                        end,
+                        duration_ms: 1000,
+                        output,
+                        standard_output,
+                        output_file: None,
+                    })
                 }
             };
             self.context.unix_ms += 1;
@@ -470,6 +477,7 @@ impl<'a> Play<'a> {
 /// The exit of a command of a gate that is passed.
 fn passed() -> Answer {
     Answer::Ran(Ran {
+        cut_bytes: 0,
         end: CommandEnd::Exited(0),
         duration_ms: 1000,
         output: String::new(),

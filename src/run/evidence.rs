@@ -3,6 +3,10 @@
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
+use crate::usage::is_default;
+
+use super::tail::note;
+
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Evidence {
@@ -16,7 +20,11 @@ pub struct Evidence {
     /// The end of the command's output; empty for other checks.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub tail: String,
-    /// The path of the file with the whole output of a step, from the project's directory; empty if there is none.
+    /// The bytes of the output before `tail`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub missing: u64,
+    /// The path of the file with the whole output of a step, or of a check whose `tail` is not all of it, from the project's
+    /// directory; empty if there is none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub file: String,
     /// The project's files when the check passed.
@@ -122,6 +130,11 @@ impl ProjectState {
 }
 
 impl Evidence {
+    /// The end of the command's output for readers: it begins with a line about what is missing before it. Empty without output.
+    pub fn shown_tail(&self) -> String {
+        if self.tail.is_empty() { String::new() } else { note(self.missing, &self.file) + &self.tail }
+    }
+
     /// Notes the files that have changed since the check.
     pub fn note_changes(&mut self, now: &ProjectState) {
         let changed = self.files.tree().and_then(|tree| now.changed_since(tree));

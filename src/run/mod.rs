@@ -6,7 +6,7 @@
 //!
 //! | | |
 //! | --- | --- |
-//! | values | `path`, `records`, `mark`, `broken`, `run_dir`, `long_task`, `outputs`, `evidence`, `branch`, `pause`, `visit`, `quota` |
+//! | values | `path`, `records`, `mark`, `tail`, `broken`, `run_dir`, `long_task`, `outputs`, `evidence`, `branch`, `pause`, `visit`, `quota` |
 //! | the state | `progress`, then `state` |
 //! | questions to it | `items`, `values`, `results`, `active`, `seen`, `choices`, `outline`, `budget`, `written` |
 //! | what changes it | `waits`, `visits`, `summary`, `transition`, `gates`, `branches`, `rules` |
@@ -41,6 +41,7 @@ mod seen;
 mod state;
 mod stored;
 mod summary;
+mod tail;
 mod transition;
 mod values;
 mod visit;
@@ -51,5 +52,5 @@ mod written;
 pub use self::{
     active::*, branch::*, branches::*, broken::*, budget::*, course::*, evidence::*, gates::*, items::*, journal::*,
     long_task::*, mark::*, outline::*, outputs::*, path::*, pause::*, progress::*, quota::*, records::*, restore::*,
-    results::*, rules::*, run_dir::*, state::*, summary::*, transition::*, visit::*, visits::*,
+    results::*, rules::*, run_dir::*, state::*, summary::*, tail::*, transition::*, visit::*, visits::*,
 };

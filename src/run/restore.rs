@@ -370,7 +370,14 @@ mod tests {
     #[test]
     fn the_progress_is_read_back() {
         let (label, question) = ("l".to_owned(), "q".to_owned());
-        let summary = Summary { id: "i".into(), name: "n".into(), text: "t".into(), log: Some("l".into()), step: 6 };
+        let summary = Summary {
+            id: "i".into(),
+            name: "n".into(),
+            text: "t".into(),
+            log: Some("l".into()),
+            log_note: "… (1 bytes before)\n".into(),
+            step: 6,
+        };
         let evidence = Evidence {
             label: label.clone(),
             passed: true,
@@ -378,6 +385,7 @@ mod tests {
             duration_ms: 7,
             attempt: 8,
             tail: "e".into(),
+            missing: 3,
             file: "f".into(),
             files: CheckedFiles::Tree("t".into()),
             recheck: Some(CheckPlace { gate: "/g".into(), index: 2 }),

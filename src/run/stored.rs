@@ -391,6 +391,7 @@ fn summary(data: &Value) -> Option<Summary> {
         name: string(get(data, "name")?)?,
         text: string(get(data, "text")?)?,
         log: get(data, "log").and_then(string),
+        log_note: get(data, "logNote").and_then(string).unwrap_or_default(),
         step: get(data, "step")?.as_u64()?,
     })
 }
@@ -471,6 +472,7 @@ fn evidence(checks: &Value) -> Vec<Evidence> {
             duration_ms: get(data, "durationMs")?.as_u64()?,
             attempt: number(get(data, "attempt")?)?,
             tail: get(data, "tail").and_then(string).unwrap_or_default(),
+            missing: get(data, "missing").and_then(Value::as_u64).unwrap_or_default(),
             file: get(data, "file").and_then(string).unwrap_or_default(),
             files: checked_files(data),
             recheck: get(data, "recheck").and_then(check_place),

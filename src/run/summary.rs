@@ -3,6 +3,7 @@
 use crate::definition::{Library, Phase, ValueName, short, trim, with_emoji};
 
 use super::path::{PhasePath, Segment};
+use super::tail::{Tail, note};
 use super::{outputs::MAX_NAME, state::RunState, visit::Summary};
 use crate::sorted::Map;
 
@@ -13,9 +14,8 @@ const MAX_SUMMARY: usize = 4000;
 const MAX_SUMMARIES: usize = 100_000;
 /// Length to which the oldest summaries are cut if all together are too long, in characters.
 const MAX_OLD_SUMMARY: usize = 100;
-/// Maximum length of the kept output of a step, in characters, and in bytes.
+/// Maximum length of the kept output of a step, in characters.
 const MAX_LOG: usize = 20_000;
-const MAX_LOG_BYTES: usize = 60_000;
 /// Maximum length of the kept outputs of all steps of a run together, in bytes.
 const MAX_LOGS: usize = 200_000;
 /// The end of a text that was cut.
@@ -30,6 +30,7 @@ impl RunState {
             name: with_emoji(&short(&phase.emoji, MAX_NAME), &short(&phase.name, MAX_NAME)),
             text: cut(trim(text), MAX_SUMMARY),
             log: None,
+            log_note: String::new(),
             step: self.global_step_count,
         };
         if let Some(visit) = new.progress.visits.get_mut(&self.current_path.key()) {
@@ -39,16 +40,18 @@ impl RunState {
         new
     }
 
-    /// Returns the run with this output of its current step, if a text or a command names the output. Of all outputs
-    /// together [`MAX_LOGS`] characters are kept, the newest.
-    pub fn with_log(&self, phase: &Phase, output: &str, library: &Library) -> Self {
+    /// Returns the run with this output of its current step, if a text or a command names the output: it lacks `missing` bytes, and
+    /// `file` has all of it, unless it is empty. Of all outputs together [`MAX_LOGS`] characters are kept, the newest.
+    pub fn with_log(&self, phase: &Phase, output: &str, missing: u64, file: &str, library: &Library) -> Self {
         let mut new = self.clone();
         if !library.names(&self.workflow_key, &ValueName::Log(phase.id.clone())) {
             return new;
         }
         let visit = new.progress.visits.get_mut(&self.current_path.key());
         if let Some(summary) = visit.and_then(|visit| visit.summary.as_mut()) {
-            summary.log = Some(end(trim(output)).to_owned()).filter(|log| !log.is_empty());
+            let tail = Tail::of(trim(output), missing, MAX_LOG, usize::MAX);
+            summary.log_note = note(tail.missing, file);
+            summary.log = Some(tail.text).filter(|log| !log.is_empty());
         }
         let logs = new.summaries().into_iter().rev();
         let logs = logs.filter_map(|(path, summary)| Some((path.key(), summary.log.as_ref()?.len())));
@@ -141,17 +144,6 @@ impl RunState {
             }
         }
     }
-}
-
-/// Returns the end of an output, from the beginning of a line on: at most [`MAX_LOG`] characters, and no more bytes than
-/// an entry has room for.
-fn end(output: &str) -> &str {
-    let mut starts = output.char_indices().rev().map(|(at, _)| at);
-    let start = starts.by_ref().take(MAX_LOG).take_while(|at| output.len() - at <= MAX_LOG_BYTES).last();
-    let start = start.unwrap_or_default();
-    let end = output.get(start..).unwrap_or_default();
-    let is_whole = start == 0 || output.get(..start).is_some_and(|before| before.ends_with('\n'));
-    if is_whole { end } else { end.split_once('\n').map_or(end, |(_, lines)| lines) }
 }
 
 /// Cuts a text to `limit` characters, and adds a mark to a longer text.

@@ -58,6 +58,12 @@ impl RunState {
         self.value_if(name, depth, library, |handed| !handed.is_hidden)
     }
 
+    /// Returns the output of a step for readers: where it is cut, it begins with a line that says so.
+    pub fn log(&self, id: &str, library: &Library) -> Option<OutputValue> {
+        let summaries = self.summaries_of(id, library).into_iter();
+        joined(summaries.filter_map(|of| Some(format!("{}{}", of.log_note, of.log.as_ref()?))), "\n")
+    }
+
     /// Like [`Self::value`]; of outputs only those that `counts` accepts.
     pub(super) fn value_if(
         &self,
@@ -94,10 +100,12 @@ impl RunState {
                 OfEntry::One(outcome) => OutputValue::Text(outcome.clone()),
                 OfEntry::Items(outcomes) => OutputValue::List(outcomes.into_iter().cloned().collect()),
             },
-            ValueName::Summary(id) => joined(self.summaries_of(id, library).into_iter().map(|of| &of.text), "\n\n")?,
+            ValueName::Summary(id) => {
+                joined(self.summaries_of(id, library).into_iter().map(|of| of.text.clone()), "\n\n")?
+            }
             ValueName::Log(id) => {
                 let summaries = self.summaries_of(id, library);
-                joined(summaries.into_iter().filter_map(|of| of.log.as_ref()), "\n")?
+                joined(summaries.into_iter().filter_map(|of| of.log.clone()), "\n")?
             }
             // The list may no longer have the item.
             ValueName::Item => OutputValue::Text(item().map(|item| item.text).filter(|text| !text.is_empty())?),
@@ -329,8 +337,8 @@ enum OfEntry<'a, T> {
 }
 
 /// Returns texts as one; `None` without any.
-fn joined<'a>(texts: impl Iterator<Item = &'a String>, between: &str) -> Option<OutputValue> {
-    let texts: Vec<&str> = texts.map(String::as_str).collect();
+fn joined(texts: impl Iterator<Item = String>, between: &str) -> Option<OutputValue> {
+    let texts: Vec<String> = texts.collect();
     (!texts.is_empty()).then(|| OutputValue::Text(texts.join(between)))
 }
 

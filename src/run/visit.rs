@@ -138,6 +138,9 @@ pub struct Summary {
     /// The end of the output of a step whose output is named, at most 20,000 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log: Option<String>,
+    /// The line about what the log lacks; empty if it is whole.
+    #[serde(rename = "logNote", skip_serializing_if = "String::is_empty")]
+    pub log_note: String,
     /// The number of transitions of the run before it; orders summaries by age.
     pub step: u64,
 }

@@ -1,15 +1,19 @@
 //! Texts about entries without the model.
 
-use crate::definition::{self, Answer, AnswerText, Step};
-use crate::run::{Active, Summary};
+use crate::definition::{self, Answer, AnswerText, Step, short};
+use crate::run::{Active, Summary, Tail};
 
 use super::exact::{framed, quoted};
 use super::names::{phase_title, short_name};
 use super::questions::{Dialog, GateSource, Question, Title, by_program, consent_question_of, in_terminal};
 use super::task::task;
 
-/// Maximum length of a step's summary, in characters.
+/// Maximum length of a step's summary, and of its first line about what it lacks, in characters.
 const MAX_SUMMARY: usize = 4000;
+const MAX_NOTE: usize = 200;
+
+/// Maximum length of a line of output for the user, in characters.
+const MAX_LINE: usize = 500;
 
 /// Maximum length of the id in the name of a file, in characters: the numbers of the items follow, of at most 10
 /// groups.
@@ -20,19 +24,11 @@ pub fn step_progress(of: &str) -> String {
     format!("{} {}", Step::EMOJI, short_name(of))
 }
 
-/// Returns the summary of a step: the end of its output. The path of the `file`, if there is one, stands in the place
-/// of the part that is cut off.
-pub fn step_summary(output: &str, file: Option<&str>) -> String {
-    let output = output.trim();
-    let from = output.chars().count().saturating_sub(MAX_SUMMARY);
-    if from == 0 {
-        return if output.is_empty() { "(no output)".to_owned() } else { output.to_owned() };
-    }
-    let end = |from: usize| output.chars().skip(from).collect::<String>();
-    let Some(file) = file else { return end(from) };
-    let note = format!("[The whole output: {file}]\n…");
-    let end = end(from.saturating_add(note.chars().count()));
-    format!("{note}{end}")
+/// Returns the summary of a step: the end of its output, which lacks `missing` bytes already; `file` has all of it, unless it is empty.
+pub fn step_summary(output: &str, missing: u64, file: &str) -> String {
+    // The line about what is missing has room too.
+    let tail = Tail::of(output.trim(), missing, MAX_SUMMARY - MAX_NOTE, usize::MAX);
+    if tail.text.is_empty() { "(no output)".to_owned() } else { tail.noted(file) }
 }
 
 /// Returns the notice that the whole output of a step is not in a file.
@@ -52,10 +48,12 @@ pub fn output_file_name(active: &Active) -> String {
 
 /// Returns the reason why a step has failed: the end of its command, and the last line of its output.
 pub fn step_failed(end: &str, output: &str) -> String {
-    match output.lines().rev().find(|line| !line.trim().is_empty()) {
-        Some(line) => format!("it failed, {end}: {}", line.trim()),
-        None => format!("it failed, {end}"),
-    }
+    last_line(output).map_or_else(|| format!("it failed, {end}"), |line| format!("it failed, {end}: {line}"))
+}
+
+/// Returns the last line of an output that is not blank.
+pub fn last_line(output: &str) -> Option<String> {
+    output.lines().rev().find(|line| !line.trim().is_empty()).map(|line| short(line.trim(), MAX_LINE))
 }
 
 /// Returns the refusal of a tool call while the run is at an entry without the model.

@@ -40,8 +40,8 @@ pub fn fresh_summary(active: &Active, messages: &[UserMessage], with_images: usi
         let shown = evidence.get(evidence.len().saturating_sub(MAX_EVIDENCE)..).unwrap_or_default();
         parts.push(format!("**Checks of the gates so far:**\n{}", shown.join("\n")));
     }
-    if let Some(Evidence { label, tail, .. }) = last_failure(active) {
-        parts.push(format!("The end of the output of {label}:\n{}", fenced(tail)));
+    if let Some(last) = last_failure(active) {
+        parts.push(format!("The end of the output of {}:\n{}", last.label, fenced(&last.shown_tail())));
     }
     if !messages.is_empty() {
         parts.push(format!("**The user's own messages since the run began:**\n\n{}", listed(messages, with_images)));

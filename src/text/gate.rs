@@ -12,13 +12,13 @@ use crate::definition::{
     Check, CheckKind, Command, Library, Phase, ValueType, Variable, label_of, on_one_line, resolve_path, short,
     unescaped,
 };
-use crate::run::{Active, Changed, CheckPlace, CheckedFiles, Evidence, GateAhead, Outputs, PhasePath, RunState};
+use crate::run::{Active, Changed, CheckPlace, CheckedFiles, Evidence, GateAhead, Outputs, PhasePath, RunState, Tail};
 
 /// Maximum number of lines of a command's output for the agent.
 const MAX_TAIL_LINES: usize = 40;
-/// Maximum number of bytes of a command's output for the agent.
+/// Maximum number of characters of a command's output for the agent.
 const MAX_TAIL: usize = 4096;
-/// Maximum number of bytes of a command's output in the session.
+/// Maximum number of characters of a command's output in the session.
 const MAX_KEPT_TAIL: usize = 1024;
 
 /// Refusal of a tool call while a gate is checked.
@@ -233,7 +233,7 @@ pub fn gate_failed(of: &str, evidence: &Evidence, left: u32) -> String {
     let mut text = format!("✗ The gate of {of} is not passed: {}: {}{took}.", evidence.label, evidence.result);
     text.push_str(&format!(" Attempt {}, {left} left.", evidence.attempt));
     if !evidence.tail.is_empty() {
-        text.push_str(&format!("\n\nThe end of its output:\n{}", fenced(&evidence.tail)));
+        text.push_str(&format!("\n\nThe end of its output:\n{}", fenced(&evidence.shown_tail())));
     }
     text
 }
@@ -245,24 +245,21 @@ pub(super) fn fenced(text: &str) -> String {
     format!("{fence}\n{}\n{fence}", text.trim_end())
 }
 
-/// Returns the end of a command's output for the agent.
-pub fn gate_tail(output: &str) -> String {
-    let output = output.trim_end();
-    let start = output.rmatch_indices('\n').nth(MAX_TAIL_LINES - 1).map_or(0, |(at, _)| at + 1);
-    last_bytes(output.get(start..).unwrap_or_default(), MAX_TAIL).to_owned()
+/// Returns the end of a command's output for the agent; the output lacks `missing` bytes already.
+pub fn gate_tail(output: &str, missing: u64) -> Tail {
+    Tail::of(output.trim_start_matches('\n'), missing, MAX_TAIL, MAX_TAIL_LINES)
 }
 
-/// Returns the end of a command's output for the session.
-pub fn kept_tail(tail: &str) -> String {
-    last_bytes(tail, MAX_KEPT_TAIL).to_owned()
+/// Returns evidence with the end of its output for the session.
+pub fn kept(evidence: Evidence) -> Evidence {
+    let Tail { text: tail, missing } = Tail::of(&evidence.tail, evidence.missing, MAX_KEPT_TAIL, MAX_TAIL_LINES);
+    Evidence { tail, missing, ..evidence }
 }
 
-fn last_bytes(text: &str, limit: usize) -> &str {
-    let mut start = text.len().saturating_sub(limit);
-    while !text.is_char_boundary(start) {
-        start += 1;
-    }
-    text.get(start..).unwrap_or_default()
+/// Returns the line of a check that failed, and the end of its output, for the user.
+pub(super) fn failure_lines(failed: &Evidence) -> String {
+    let tail = failed.shown_tail();
+    format!("{}{}{}", evidence_line(failed), if tail.is_empty() { "" } else { "\n" }, tail.trim_end())
 }
 
 /// Returns sample evidence in which every check of the gates ahead with this outcome has passed.
@@ -401,10 +398,10 @@ mod tests {
     #[test]
     fn the_agent_gets_the_end_of_the_output() {
         let lines: Vec<String> = (1..=100).map(|number| format!("line {number}")).collect();
-        let tail = gate_tail(&(lines.join("\n") + "\n\n"));
-        assert!(tail.starts_with("line 61\n") && tail.ends_with("line 100"));
-        assert_eq!(gate_tail(&"ü".repeat(10_000)).len(), 4096);
-        assert_eq!(gate_tail(""), "");
+        let Tail { text, missing } = gate_tail(&(lines.join("\n") + "\n\n"), 0);
+        assert!(text.starts_with("line 61\n") && text.ends_with("line 100"));
+        assert_eq!(missing as usize, lines[..60].join("\n").len() + 1);
+        assert_eq!(gate_tail("", 0), Tail::default());
         assert_eq!(fenced("a\n```\nb\n"), "````\na\n```\nb\n````");
     }
 }

@@ -55,6 +55,11 @@ pub fn untrusted(folder: &str, in_terminal: bool) -> String {
     format!("{}. To trust it: {how}.", not_trusted(folder))
 }
 
+/// Returns the line about a folder of workflows above the project.
+pub fn above(folder: &str) -> String {
+    format!("{} has workflows, which are known where pi is started beside them.", exact(&on_one_line(folder)))
+}
+
 /// Maximum number of lines of a message at the end without its first line repeated as the last line.
 const MAX_END: usize = 15;
 

@@ -5,12 +5,14 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::definition::{Diagnostic, Library, Work, on_one_line};
-use crate::run::{Active, Bound, Broken, ClaimObstacle, PauseReason, RunState, RunStatus, Seal, cut, pause_reason};
+use crate::run::{
+    Active, Bound, Broken, ClaimObstacle, Evidence, PauseReason, RunState, RunStatus, Seal, cut, pause_reason,
+};
 
 use super::budget;
 use super::diagnostics::diagnostic_text;
 use super::exact::{framed, quoted};
-use super::gate::RECHECKS_LOST;
+use super::gate::{RECHECKS_LOST, failure_lines};
 use super::questions::{Dialog, Question, Title, by_program, counted, in_terminal, replacement_notice};
 
 use super::names::{phase_title, short_name};
@@ -247,6 +249,12 @@ pub fn rules_question(
     }
 }
 
+/// The check that failed last in the phase at which a run is.
+fn last_failure(state: &RunState) -> Option<&Evidence> {
+    let visit = state.progress().visits.get(&state.current_path.key())?;
+    visit.evidence.iter().rev().find(|check| !check.passed)
+}
+
 /// Returns the notice to the user about a run that has paused; `None` if it is not paused.
 pub fn pause_notice(active: &Active) -> Option<String> {
     let pause = active.state.progress().paused.as_ref()?;
@@ -265,6 +273,10 @@ pub fn pause_notice(active: &Active) -> Option<String> {
         PauseReason::Gate { label, times: _ } if label == RECHECKS_LOST => {
             "They cannot be made again: /workflow :skip ends the run without them."
         }
+        PauseReason::Gate { .. } => &*format!(
+            "{}/workflow :resume, or your next message, gives as many attempts again.",
+            last_failure(active.state).map_or_else(String::new, |failed| failure_lines(failed) + "\n")
+        ),
         PauseReason::Quota { goes_on_at: Some(_), .. } => {
             "Escape, /workflow :pause or your next message ends the wait; /workflow :resume goes on now."
         }
@@ -380,6 +392,9 @@ pub fn unfinished_line(state: &RunState, library: &Library) -> String {
             let flag = match &reason {
                 PauseReason::Commands { value: true, .. } => " (see --allow-workflow-value)".to_owned(),
                 PauseReason::Commands { .. } => " (see --allow-workflow-commands)".to_owned(),
+                PauseReason::Gate { .. } => {
+                    last_failure(state).map_or_else(String::new, |failed| format!(" ({})", failed.result))
+                }
                 reason if reason.can_be_accepted() => Seal::of(state, library)
                     .map(|seal| format!(" (see --accept-workflow-rules={seal})"))
                     .unwrap_or_default(),

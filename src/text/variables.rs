@@ -92,7 +92,11 @@ pub(super) fn value_variable(
         | ValueName::RunDir
         | ValueName::WorkflowDir => depth,
     };
-    match (state.value(&name, depth, library), &name) {
+    let value = match &name {
+        ValueName::Log(id) => state.log(id, library),
+        _ => state.value(&name, depth, library),
+    };
+    match (value, &name) {
         (Some(value), _) => Some(Cow::Owned(output_text(&value))),
         (None, ValueName::Input(name)) => state.scope(depth, library)?.input(name).map(|_| Cow::Borrowed(NONE)),
         // The record lacks an optional field; other names are no variables.

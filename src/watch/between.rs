@@ -190,7 +190,7 @@ fn checked(old: &RunState, new: &RunState, library: &Library, events: &mut Vec<R
         ms: step.duration_ms,
         label: event_text(&step.label),
         result: event_text(&step.result),
-        tail: event_text(&step.tail),
+        tail: event_text(&step.shown_tail()),
     }));
     let (budget, gate): (Vec<&Evidence>, Vec<&Evidence>) =
         after.iter().skip(own).filter(made).partition(|check| check.label == text::BUDGET && !check.passed);
@@ -205,7 +205,7 @@ fn checked(old: &RunState, new: &RunState, library: &Library, events: &mut Vec<R
             ms: gate.iter().map(|check| check.duration_ms).fold(0, u64::saturating_add),
             label: event_text(&last.label),
             result: event_text(&last.result),
-            tail: event_text(&last.tail),
+            tail: event_text(&last.shown_tail()),
         });
     }
 }

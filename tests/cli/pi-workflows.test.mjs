@@ -41,10 +41,10 @@ function place(t, project, global = {}) {
   for (const folder of Object.values(folders)) mkdirSync(folder);
   write(join(folders.project, ".pi/workflows"), project);
   write(join(folders.home, ".pi/agent"), { "workflows/settings.yaml": "builtin: false\n", ...global });
-  const run = (/** @type {string[]} */ parameters, cli = CLI) => {
+  const run = (/** @type {string[]} */ parameters, cli = CLI, cwd = folders.project) => {
     const env = { PATH: process.env.PATH, HOME: folders.home, USERPROFILE: folders.home };
     const { status, stdout, stderr } = spawnSync(NODE, [cli, ...parameters], {
-      cwd: folders.project,
+      cwd,
       env,
       encoding: "utf8",
     });
@@ -1329,4 +1329,65 @@ test("new --from copies each example, which then has no errors", LONG, (t) => {
     assert.match(run(["check", "--strict"]).stdout, /no errors/, example);
     assert.equal(run(["show", "mine"]).status, 0, example);
   }
+});
+
+for (const version of PI_VERSIONS.slice(0, 1)) {
+  test(`pi ${version}: check knows the models that pi knows, and the aliases of the user`, (t) => {
+    const flow = workflow("flow", ["look"], { model: ["sonnet", "anthropic/clode-opus-4-5", "scripted/one"] });
+    const known = {
+      providers: {
+        scripted: { baseUrl: "http://localhost:1", apiKey: "x", api: "openai-completions", models: [{ id: "one" }] },
+      },
+    };
+    const { run, root, home } = place(t, flow, { "models.json": JSON.stringify(known) });
+    const [node, cli] = piCli(version);
+    const pi = (/** @type {string} */ name, /** @type {string} */ line) => {
+      write(root, { [name]: `#!/bin/sh\n${line}\n` });
+      chmodSync(join(root, name), 0o755);
+      return join(root, name);
+    };
+    const real = pi("pi", `exec ${node} ${cli} "$@"`);
+    const told = run(["check", "--pi", real]);
+    assert.equal(told.stderr, "");
+    assert.deepEqual([told.status, run(["check", "--strict", "--pi", real]).status], [0, 1]);
+    assert.match(told.stdout, /unknown alias `sonnet` of a model/);
+    assert.match(told.stdout, /unknown model `anthropic\/clode-opus-4-5`/);
+    assert.doesNotMatch(told.stdout, /`scripted\/one`/);
+    assert.match(told.stdout, /\n0 errors, 2 warnings\.\n$/);
+    // Without a list nothing is said of the file.
+    const sound = { status: 0, stdout: "1 workflow, no errors.\n" };
+    for (const [path, why] of [
+      [join(root, "nowhere"), /^Models were not looked at: There is no [^\n]*nowhere"\.\n$/],
+      [
+        pi("empty", `case $1 in --version) echo 1.0.0;; *) echo '{"type":"models","models":[]}' >&2;; esac`),
+        /^Models were not looked at: pi knows none\.\n$/,
+      ],
+      [
+        pi("broken", `case $1 in --version) echo 1.0.0;; *) echo no >&2;; esac`),
+        /^Models were not looked at: pi does not tell its models: no\n$/,
+      ],
+    ]) {
+      const { stderr, ...found } = run(["check", "--strict", "--pi", String(path)]);
+      assert.deepEqual(found, sound);
+      assert.match(stderr, /** @type {RegExp} */ (why));
+    }
+    // pi is not asked where no file names a model.
+    write(join(home, ".pi/agent"), { "workflows/none/workflow.yaml": "phases: [{ prompt: x }]\n" });
+    rmSync(join(root, "project/.pi/workflows/flow"), { recursive: true });
+    assert.equal(run(["check", "--pi", join(root, "nowhere")]).stderr, "");
+  });
+}
+
+test("below the top of a repository the folder above with workflows is told", (t) => {
+  const { project, run } = place(t, FLOW);
+  const below = (/** @type {string[]} */ ...parameters) => run([...parameters], CLI, join(project, "a/b"));
+  mkdirSync(join(project, "a/b"), { recursive: true });
+  assert.equal(below("check").stderr, "", "no repository");
+  mkdirSync(join(project, ".git"));
+  const above = "../../.pi/workflows has workflows, which are known in the folder that it lies in.\n";
+  assert.deepEqual(below("check"), { status: 0, stdout: "0 workflows, no errors.\n", stderr: above });
+  assert.ok(below("list").stderr.endsWith(above));
+  const shown = below("show", "flow");
+  assert.deepEqual([shown.status, shown.stderr.startsWith(above)], [2, true], shown.stderr);
+  assert.equal(run(["check"]).stderr, "");
 });

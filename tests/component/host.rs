@@ -710,6 +710,10 @@ impl files::Host for Host {
         self.file_answer("withheld-roots", Vec::new())
     }
 
+    fn root_above(&mut self) -> Result<Option<String>, files::FileError> {
+        self.file_answer("root-above", None)
+    }
+
     fn list_directory(&mut self, root: String, path: String) -> Result<Vec<files::DirEntry>, files::FileError> {
         self.asked(format!("list-directory {}", join(&root, &path)));
         if self.outside.contains(&&*root) {
@@ -1076,8 +1080,8 @@ pub fn ended(status: u32) -> Answer {
     Answer::Ran(CommandResult {
         end,
         duration_ms: 1000,
-        output_bytes: output.len() as u64,
         output,
+        cut_bytes: 0,
         standard_output: None,
         output_file: None,
     })

@@ -392,7 +392,7 @@ fn result_words(result: &CommandResult) -> String {
         CommandEnd::Cancelled => "cancelled".into(),
         CommandEnd::NotStarted(why) => format!("not started: {why}"),
     };
-    format!("{end}, {} bytes: {}", result.output_bytes, result.output)
+    format!("{end}, {} bytes cut: {}", result.cut_bytes, result.output)
 }
 
 /// Returns a child whose session begins with a greeting.

@@ -87,7 +87,13 @@ for (const version of VERSIONS) {
         assert.ok(text.startsWith("1\n2\n3\n") && text.endsWith("\n20000\nend\n") && text.split("\n").length === 20002);
       }
       const path = `.pi/workflow-runs/${folder}/look-2.log`;
-      assert.ok(toolResults(model.requests[1])[0].includes(`[The whole output: ${path}]\n…`));
+      const told = new RegExp(`… \\((\\d+) bytes before; all of it: ${path}\\)\n(\\d[^]*\nend)`);
+      const [, missing, kept] = told.exec(toolResults(model.requests[1])[0]) ?? [];
+      const whole = readFileSync(join(sandbox.project, path), "utf8").trimEnd();
+      assert.ok(
+        whole.endsWith(kept) && Number(missing) === whole.length - kept.length,
+        `${missing} of ${whole.length}`,
+      );
       assert.match(
         JSON.stringify(
           custom(await rpc.entries(), "workflow:complete").concat(custom(await rpc.entries(), "workflow:state")),

@@ -57,6 +57,25 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
+    test("that fails with much output names the file with all of it", async (t) => {
+      const { model, sandbox } = await stage(t, [next, REST, REST, REST, REST], {
+        globalFiles: gated([
+          { run: "echo first; head -c 300000 /dev/zero | tr '\\0' x; echo; seq 100; exit 1", label: "the tests" },
+        ]),
+      });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello Add a route");
+      const told = toolResults(model.requests[1])[0];
+      const [, missing, path, kept] =
+        /\n… \((\d+) bytes before; all of it: (.*)\)\n(61\n[^]*\n100)\n```/.exec(told) ?? [];
+      const whole = readFileSync(join(sandbox.project, path), "utf8").trimEnd();
+      assert.match(whole, /^first\nx{300000}\n1\n/);
+      assert.ok(whole.endsWith(kept), told);
+      // Each gap in the long line stands for some of it.
+      assert.ok(Math.abs(whole.length - kept.length - Number(missing)) < 20, `${missing} of ${whole.length}`);
+      await rpc.close();
+    });
+
     test("gets values of the run as variables, whatever is in them", async (t) => {
       const task = "$(touch made) `touch made` \"'; touch made # {task} *";
       const { sandbox } = await stage(

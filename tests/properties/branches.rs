@@ -332,6 +332,7 @@ impl<'a> Session<'a> {
             Request::Confirm { .. } => Answer::Confirmed(number.is_multiple_of(2)),
             Request::Input { .. } => Answer::Entered("text".into()),
             Request::Exec { .. } => Answer::Ran(Ran {
+                cut_bytes: 0,
                 end: CommandEnd::Exited(u32::from(number.is_multiple_of(3))),
                 duration_ms: 1,
                 output: String::new(),

@@ -34,9 +34,10 @@ const PROJECT = { name: "project", base: /** @type {const} */ ("project"), path:
  * Creates a temporary folder with `agent/things`, `project/.conf/things` and `outside`, and the imports for it.
  *
  * @param {TestContext} t
- * @param {{ trusted?: () => boolean, grants?: import("../../host-shim/files.js").Grant[], within?: string }} [options]
+ * @param {{ trusted?: () => boolean, grants?: import("../../host-shim/files.js").Grant[], within?: string,
+ *   cwd?: string }} [options]
  */
-function grant(t, { trusted = () => true, grants = [AGENT, PROJECT], within = "" } = {}) {
+function grant(t, { trusted = () => true, grants = [AGENT, PROJECT], within = "", cwd = "project" } = {}) {
   const home = realpathSync(mkdtempSync(join(tmpdir(), "pi-files-")));
   t.after(() => rmSync(home, { recursive: true, force: true }));
   const root = join(home, within);
@@ -45,7 +46,7 @@ function grant(t, { trusted = () => true, grants = [AGENT, PROJECT], within = ""
   }
   const files = fileImports(grants, {
     agentDir: () => join(root, "agent"),
-    cwd: () => join(root, "project"),
+    cwd: () => join(root, cwd),
     configDirName: ".conf",
     isProjectTrusted: trusted,
   });
@@ -53,6 +54,7 @@ function grant(t, { trusted = () => true, grants = [AGENT, PROJECT], within = ""
     root,
     roots: files.roots,
     withheld: files.withheldRoots,
+    above: files.rootAbove,
     read: (/** @type {string} */ path, name = "global") => Buffer.from(files.readFile(name, path)).toString(),
     list: (/** @type {string} */ path, name = "global") => files.listDirectory(name, path),
     create: (/** @type {string} */ path, name = "global") => {
@@ -534,6 +536,32 @@ suite("roots", () => {
     mkdirSync(join(root, "project/.conf/things"));
     trusted = true;
     assert.deepEqual(withheld(), []);
+  });
+
+  test("of the project in a folder above are told up to the top of the work tree, and not in the user's home", (t) => {
+    const { above, root } = grant(t, { grants: [AGENT, PROJECT], cwd: "top/a/b/c" });
+    mkdirSync(join(root, "top/a/b/c"), { recursive: true });
+    mkdirSync(join(root, ".conf/things"), { recursive: true });
+    mkdirSync(join(root, "top/.conf/things"), { recursive: true });
+    assert.equal(above(), undefined, "no repository");
+    mkdirSync(join(root, "top/.git"));
+    assert.equal(above(), "../../../.conf/things");
+    mkdirSync(join(root, "top/a/.conf"));
+    writeFileSync(join(root, "top/a/.conf/things"), "a file");
+    assert.equal(above(), "../../../.conf/things");
+    rmSync(join(root, "top/a/.conf/things"));
+    mkdirSync(join(root, "top/a/.conf/things"));
+    assert.equal(above(), "../../.conf/things", "the nearest");
+    rmSync(join(root, "top/a/.conf/things"), { recursive: true });
+    mkdirSync(join(root, "top/a/b/.git"));
+    assert.equal(above(), undefined, "the top is nearer");
+    rmSync(join(root, "top/a/b/.git"), { recursive: true });
+    const { HOME } = process.env;
+    t.after(() => void (process.env.HOME = HOME));
+    for (const home of ["top", "top/a"]) {
+      process.env.HOME = join(root, home);
+      assert.equal(above(), undefined, home);
+    }
   });
 
   test("of the project are included only while it is trusted", (t) => {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::definition::{Library, Stale};
+use crate::definition::{Library, Stale, Workflow};
 use crate::engine::host::Host;
 use crate::protocol::{CHECK_TYPE, GRAPH_TYPE, REPORT_TYPE, STATE_ENTRY_TYPE, STATUS_TYPE};
 use crate::run::{Active, Broken, ProjectState, RunState, pause_reason, restore};
@@ -12,7 +12,7 @@ use super::moves::unavailable;
 use crate::engine::ask::Then;
 use crate::engine::context::Cx;
 use crate::engine::effect::{Effect, Level, Reply, Request};
-use crate::engine::start::{unknown_workflow, untrusted};
+use crate::engine::start::{above, unknown_workflow, untrusted};
 use crate::engine::state::{Engine, Run, Waiter};
 
 /// Notice of a control that needs a run.
@@ -117,7 +117,8 @@ pub(super) fn show_report(run: &Run, up_to_now: Option<RunState>, cx: &mut Cx) -
 /// Reads all files again and shows every diagnostic.
 pub(super) fn show_check(run: &mut Run, cx: &mut Cx) -> Result<(), Stale> {
     let (report, has_errors) = run.read_files(|definitions| definitions.check(cx.host))?;
-    let report = format!("{report}{}", untrusted(cx));
+    let above = if run.library().iter().all(Workflow::is_builtin) { above(cx) } else { String::new() };
+    let report = format!("{report}{}{above}", untrusted(cx));
     show(CHECK_TYPE, report, has_errors, cx);
     Ok(())
 }

@@ -109,7 +109,7 @@ impl OpenEntry {
                     command,
                     timeout_ms: active.state.time_limit(&step.timeout, depth, active.library),
                     has_outputs: !active.phase.outputs.is_empty(),
-                    output_file: OutputFile { key: active.state.task_id.clone(), name: text::output_file_name(active) },
+                    output_file: OutputFile::of(active),
                 })
             }
             definition::Work::Ask(_) => {

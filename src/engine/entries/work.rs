@@ -130,14 +130,11 @@ impl OpenEntry {
 
     /// Goes on after the command of a step.
     fn step_ran(&self, ran: Ran, run: &Run, cx: &mut Cx) -> Next {
-        let Ran { end, duration_ms, output, standard_output, output_file } = ran;
-        let file = match output_file.transpose() {
-            Ok(file) => file,
-            Err(why) => {
-                cx.notify(Level::Warning, text::output_not_kept(&self.of, &why));
-                None
-            }
-        };
+        let Ran { end, duration_ms, output, cut_bytes, standard_output, output_file } = ran;
+        let file = output_file.transpose().map(Option::unwrap_or_default).unwrap_or_else(|why| {
+            cx.notify(Level::Warning, text::output_not_kept(&self.of, &why));
+            String::new()
+        });
         let has_ended = match end {
             CommandEnd::Exited(_) | CommandEnd::TimedOut => true,
             CommandEnd::Cancelled | CommandEnd::NotStarted(_) => false,
@@ -162,15 +159,20 @@ impl OpenEntry {
             result: how.clone(),
             duration_ms,
             attempt: 1,
-            tail: text::kept_tail(&if passed { String::new() } else { text::gate_tail(&output) }),
-            file: file.clone().unwrap_or_default(),
+            tail: if passed { String::new() } else { output.clone() },
+            missing: if passed { 0 } else { cut_bytes },
+            file: file.clone(),
             ..Evidence::default()
         };
         let outcome = if passed { Step::OK } else { Step::FAILED };
-        let state = active.state.with_summary(active.phase, &text::step_summary(&output, file.as_deref()));
-        let state = state.with_log(active.phase, &output, active.library);
+        let has_condition = active.scope.phases.get(active.index).is_some_and(|entry| !entry.when.is_empty());
+        if let Some(told) = text::last_line(&output).filter(|_| passed && has_condition) {
+            cx.notify(Level::Info, format!("{}: {told}", evidence.label));
+        }
+        let state = active.state.with_summary(active.phase, &text::step_summary(&output, cut_bytes, &file));
+        let state = state.with_log(active.phase, &output, cut_bytes, &file, active.library);
         let state = state.with_outputs(active.phase, given.unwrap_or_default());
-        let state = state.with_evidence(vec![evidence]);
+        let state = state.with_evidence(vec![text::kept(evidence)]);
         if active.phase.outcomes.iter().any(|other| other.name == outcome) {
             return Next::Ended(state, Some(outcome.to_owned()));
         }

@@ -3,11 +3,11 @@
 use crate::definition::{CheckKind, Stale};
 use crate::engine::consent::{ONCE, dialog, title_of};
 use crate::engine::context::Cx;
-use crate::engine::effect::Request;
+use crate::engine::effect::{OutputFile, Request};
 use crate::engine::event::{Answer, CommandEnd, NotRun, Ran};
 use crate::engine::state::{Run, Session};
 use crate::protocol::APPROVAL_TYPE;
-use crate::run::PauseReason;
+use crate::run::{PauseReason, Tail};
 use crate::text;
 
 use super::files::{FileFailure, Work, check_file};
@@ -169,7 +169,8 @@ impl OpenGate {
                         Err(why) => return self.checked(CheckResult::new(false, why), run, session, cx),
                     };
                     let (command, timeout_ms) = (command.line().to_owned(), self.timeout_ms());
-                    let request = Request::Exec { command, env, timeout_ms, progress, apart: false, output_file: None };
+                    let output_file = run.active().map(|active| OutputFile::of(&active));
+                    let request = Request::Exec { command, env, timeout_ms, progress, apart: false, output_file };
                     return Next::Ask(request, GateAsked::Command);
                 }
                 CheckKind::Approve { question } => return self.ask_approval(&question, run, cx),
@@ -227,8 +228,10 @@ impl OpenGate {
 }
 
 fn command_result(ran: &Ran) -> CheckResult {
-    let Ran { end, duration_ms, output, .. } = ran;
+    let Ran { end, duration_ms, output, cut_bytes, output_file, .. } = ran;
     let passed = *end == CommandEnd::Exited(0);
-    let tail = if passed { String::new() } else { text::gate_tail(output) };
-    CheckResult { passed, result: end.to_string(), duration_ms: *duration_ms, tail }
+    let tail = if passed { Tail::default() } else { text::gate_tail(output, *cut_bytes) };
+    let file = output_file.as_ref().and_then(|file| file.as_ref().ok()).filter(|_| tail.missing > 0);
+    let file = file.cloned().unwrap_or_default();
+    CheckResult { passed, result: end.to_string(), duration_ms: *duration_ms, tail, file }
 }

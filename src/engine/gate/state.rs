@@ -1,7 +1,7 @@
 //! A gate whose checks are being made.
 
 use crate::definition::{Agreement, BoundValue, Check, CheckKind, Gate, Workflow};
-use crate::run::{Active, CheckPlace, CheckedFiles, Evidence, Outputs, ProjectState, Recheck, RunState};
+use crate::run::{Active, CheckPlace, CheckedFiles, Evidence, Outputs, ProjectState, Recheck, RunState, Tail};
 use crate::text;
 
 use crate::engine::consent::Unallowed;
@@ -487,7 +487,7 @@ impl OpenGate {
 
     /// Records the result of the current check; the next check becomes current.
     pub fn record(&mut self, result: CheckResult) {
-        let CheckResult { passed, result, duration_ms, tail } = result;
+        let CheckResult { passed, result, duration_ms, tail: Tail { text: tail, missing }, file } = result;
         let planned = self.checks.get(self.done);
         let recheck = planned.and_then(|planned| planned.place.clone());
         let result = match planned.and_then(|planned| planned.again.as_ref()) {
@@ -506,8 +506,8 @@ impl OpenGate {
                 FilesSeen::Now { .. } | FilesSeen::None | FilesSeen::Before(_) => FilesSeen::None,
             };
         }
-        let evidence =
-            Evidence { label, passed, result, duration_ms, attempt, tail, recheck, files, ..Evidence::default() };
+        let output = Evidence { tail, missing, file, ..Evidence::default() };
+        let evidence = Evidence { label, passed, result, duration_ms, attempt, recheck, files, ..output };
         self.evidence.push(evidence);
         self.done += 1;
     }
@@ -517,8 +517,7 @@ impl OpenGate {
         let again: Vec<&CheckPlace> = self.made_again().collect();
         let made = self.checks.iter().zip(&self.evidence);
         let kept = made.map(|(planned, evidence)| {
-            let tail = text::kept_tail(&evidence.tail);
-            let mut kept = Evidence { tail, ..evidence.clone() };
+            let mut kept = text::kept(evidence.clone());
             if planned.again.is_none() && planned.place.as_ref().is_some_and(|place| again.contains(&place)) {
                 kept.note_repetition();
             }
@@ -534,12 +533,14 @@ pub struct CheckResult {
     pub result: String,
     pub duration_ms: u64,
     /// The end of a command's output.
-    pub tail: String,
+    pub tail: Tail,
+    /// The path of the file with all of the output, if the end is not all; empty if there is none.
+    pub file: String,
 }
 
 impl CheckResult {
     /// A result without a duration and an output.
     pub fn new(passed: bool, result: impl Into<String>) -> Self {
-        Self { passed, result: result.into(), duration_ms: 0, tail: String::new() }
+        Self { passed, result: result.into(), duration_ms: 0, tail: Tail::default(), file: String::new() }
     }
 }

@@ -31,7 +31,7 @@ use super::scripts::read_before_start;
 use super::state::{Engine, Waiter};
 use arguments::Arguments;
 pub(super) use inputs::ask_all;
-pub(super) use notices::{unknown_workflow, untrusted};
+pub(super) use notices::{above, unknown_workflow, untrusted};
 use state::{Next, Start, StartAsked};
 
 impl Engine {

@@ -24,6 +24,12 @@ pub fn untrusted(cx: &mut Cx) -> String {
     folder.map_or_else(String::new, |folder| format!("\n{}", text::untrusted(&folder, cx.ui.is_terminal())))
 }
 
+/// The line about workflows that are missing because pi was started below their folder; empty if there are none.
+pub fn above(cx: &mut Cx) -> String {
+    let folder = cx.unless_gone(cx.host.workflows_above());
+    folder.map_or_else(String::new, |folder| format!("\n{}", text::above(&folder)))
+}
+
 /// The reason why a name in a folder of workflows is passed over.
 const LEADS_OUT: &str =
     "(a link that leads nowhere, or out of its folder: only workflows in your own folder can lie elsewhere)";
@@ -39,9 +45,10 @@ pub fn unknown_workflow(name: &str, library: &Library, cx: &mut Cx) -> String {
         .map_or(String::new(), |meant| format!("\nDid you mean \"{meant}\"?"));
     let skipped = library.skipped().iter().map(|place| format!("\nNot read: {place} {LEADS_OUT}"));
     format!(
-        "Unknown workflow: \"{name}\". Available: {available}{meant}{}{}",
+        "Unknown workflow: \"{name}\". Available: {available}{meant}{}{}{}",
         skipped.collect::<String>(),
-        untrusted(cx)
+        untrusted(cx),
+        above(cx)
     )
 }
 

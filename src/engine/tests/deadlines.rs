@@ -112,7 +112,7 @@ fn a_dialog_takes_no_time_and_a_check_that_hangs_ends() {
     let check = next(&mut session);
     let ran = |end| {
         let (output, standard_output, output_file) = (String::new(), None, None);
-        Answer::Ran(Ran { end, duration_ms: 1, output, standard_output, output_file })
+        Answer::Ran(Ran { cut_bytes: 0, end, duration_ms: 1, output, standard_output, output_file })
     };
     let asked = session.on(Event::Answer { ticket: check, answer: ran(CommandEnd::Exited(0)) });
     assert_eq!(session.set(), [Effect::StopTimer { id: BUDGET }], "{asked:?}");

@@ -12,7 +12,7 @@ pub(super) fn asked(reply: &Reply) -> (u64, &str) {
 pub(super) fn ran(status: u32, output: &str) -> Answer {
     let end = CommandEnd::Exited(status);
     let standard_output = Some(output.to_owned());
-    Answer::Ran(Ran { end, duration_ms: 1200, output: output.into(), standard_output, output_file: None })
+    Answer::Ran(Ran { cut_bytes: 0, end, duration_ms: 1200, output: output.into(), standard_output, output_file: None })
 }
 
 /// A session with a workflow of these entries; `a` and `b` are phases.
@@ -62,7 +62,7 @@ fn ran_loud(file: Result<&str, &str>) -> Answer {
     let Answer::Ran(Ran { end, duration_ms, .. }) = ran(0, "") else { panic!() };
     let output = "0123456789".repeat(1000);
     let output_file = Some(file.map(str::to_owned).map_err(str::to_owned));
-    Answer::Ran(Ran { end, duration_ms, output, standard_output: None, output_file })
+    Answer::Ran(Ran { cut_bytes: 0, end, duration_ms, output, standard_output: None, output_file })
 }
 
 #[test]
@@ -92,10 +92,12 @@ fn the_file_with_the_whole_output_is_named_where_the_output_is_cut() {
     };
     assert_eq!((file.key, file.name.as_str()), (session.stored_run().unwrap().task_id.clone(), "pr"));
     let output = session.give(ticket, ran_loud(Ok("runs/pr-1.log")));
-    assert!(told(&output).contains("[The whole output: runs/pr-1.log]\n…"), "{output:?}");
+    let note = "bytes before; all of it: runs/pr-1.log)\n";
+    assert!(told(&output).contains(note), "{output:?}");
     let state = session.stored_run().unwrap();
     let visit = &state.progress().visits["w:1"];
-    assert_eq!(visit.summary.as_ref().unwrap().text.chars().count(), 4000);
+    let text = &visit.summary.as_ref().unwrap().text;
+    assert!(text.starts_with("… (") && text.chars().count() <= 4000, "{text}");
     assert_eq!(visit.evidence[0].file, "runs/pr-1.log");
     let output = session.command("workflow", ":status");
     let shown = format!("{:?}", output.effects);
@@ -244,6 +246,7 @@ fn a_step_that_was_stopped_or_cannot_start_pauses() {
         Answer::Cancelled,
         Answer::NoUi,
         Answer::Ran(Ran {
+            cut_bytes: 0,
             end: CommandEnd::NotStarted("no shell".into()),
             duration_ms: 0,
             output: String::new(),
@@ -577,4 +580,22 @@ fn an_answer_by_command_closes_the_dialog() {
     assert_eq!(session.key(), "w:2");
     let _ = session.give(ticket, Answer::Cancelled);
     assert_eq!((session.key().as_str(), session.paused()), ("w:2", None));
+}
+
+#[test]
+fn a_step_that_a_condition_lets_run_tells_the_user_its_last_line() {
+    for (when, told) in [("", None), (", when: { outcome.one: ok }", Some("Two: it is so."))] {
+        let entries = format!("  - {{ id: one, run: a }}\n  - {{ id: two, label: Two, run: b{when} }}\n  - a.md\n");
+        let mut session = session(&entries);
+        let output = session.command("workflow", "w x");
+        let (ticket, _) = asked(&output.reply);
+        let output = session.give(ticket, ran(0, "first\n"));
+        let (ticket, _) = asked(&output.reply);
+        let output = session.give(ticket, ran(0, "more\nit is so.\n\n"));
+        let notices = output.effects.iter().filter_map(|effect| match effect {
+            Effect::Notify { text, .. } if text.starts_with("Two") => Some(text.as_str()),
+            _ => None,
+        });
+        assert_eq!(notices.collect::<Vec<_>>(), told.into_iter().collect::<Vec<_>>());
+    }
 }

@@ -75,7 +75,14 @@ impl Project {
                     }
                     let output = "it broke\n".into();
                     let end = CommandEnd::Exited(status);
-                    Answer::Ran(Ran { end, duration_ms: 1000, output, standard_output: None, output_file: None })
+                    Answer::Ran(Ran {
+                        cut_bytes: 0,
+                        end,
+                        duration_ms: 1000,
+                        output,
+                        standard_output: None,
+                        output_file: None,
+                    })
                 }
                 Request::ProjectState { since } => {
                     self.asked.push(since.len());

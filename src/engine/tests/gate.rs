@@ -1,6 +1,7 @@
 //! Gates: the checks before a phase is left.
 
 use super::*;
+use crate::engine::effect::OutputFile;
 
 const PASSED: &str = "✓ Advanced: a → * b\n";
 
@@ -27,6 +28,7 @@ fn kept_key(value: &str) -> String {
 fn ran(status: u32) -> Answer {
     let output = "building…\nit broke\n".into();
     Answer::Ran(Ran {
+        cut_bytes: 0,
         end: CommandEnd::Exited(status),
         duration_ms: 12_300,
         output,
@@ -105,9 +107,10 @@ fn a_command_that_succeeds_passes_the_gate() {
     let (ticket, request) = asked(session.call_next().reply);
     let command = "make test".to_owned();
     let progress = "Gate 1/1: the tests".to_owned();
+    let output_file = Some(OutputFile { key: session.stored_run().unwrap().task_id.clone(), name: "a".into() });
     assert_eq!(
         request,
-        Request::Exec { command, env: Vec::new(), timeout_ms: 600_000, progress, apart: false, output_file: None }
+        Request::Exec { command, env: Vec::new(), timeout_ms: 600_000, progress, apart: false, output_file }
     );
     let output = session.answer(ticket, ran(0));
     assert!(told(&output).starts_with(PASSED));
@@ -269,6 +272,7 @@ fn while_a_gate_is_checked_other_calls_are_refused() {
 fn an_interrupted_command_is_no_failed_attempt() {
     let mut session = Session::gated(TESTS);
     let stopped = Answer::Ran(Ran {
+        cut_bytes: 0,
         end: CommandEnd::Cancelled,
         duration_ms: 5,
         output: String::new(),
@@ -292,8 +296,14 @@ fn an_interrupted_command_is_no_failed_attempt() {
         (CommandEnd::NotStarted("no shell".into()), "it did not start: no shell"),
     ] {
         let (ticket, _) = asked(session.next_later().reply);
-        let answer =
-            Answer::Ran(Ran { end, duration_ms: 5, output: String::new(), standard_output: None, output_file: None });
+        let answer = Answer::Ran(Ran {
+            cut_bytes: 0,
+            end,
+            duration_ms: 5,
+            output: String::new(),
+            standard_output: None,
+            output_file: None,
+        });
         let text = told(&session.answer(ticket, answer));
         assert!(text.contains(&format!("the tests: {words} after 5ms.")), "{text}");
     }
@@ -860,4 +870,53 @@ fn the_user_agrees_to_the_line_and_to_what_its_variables_are() {
     let _ = session.on(Event::Step { input: &input, nested: false });
     let (_, request) = asked(session.call_next().reply);
     assert!(matches!(request, Request::Select { .. }), "{request:?}");
+}
+
+#[test]
+fn a_cut_output_says_what_is_missing_and_which_file_has_all_of_it() {
+    let mut session = Session::gated("gate: [{ run: make }]\n");
+    let reply = session.call_next().reply;
+    let Reply::Ask { ticket, request: Request::Exec { output_file: Some(file), .. } } = reply else {
+        panic!("{reply:?}")
+    };
+    assert_eq!(file.name, "a");
+    let lines = |count: usize| (1..=count).map(|number| format!("line {number}\n")).collect::<String>();
+    let ran = |output: String, cut_bytes| {
+        let (end, output_file) = (CommandEnd::Exited(1), Some(Ok("runs/a-1.log".to_owned())));
+        Answer::Ran(Ran { end, duration_ms: 5, output, cut_bytes, standard_output: None, output_file })
+    };
+    let output = session.answer(ticket, ran(lines(100), 7));
+    let note = format!("```\n… ({} bytes before; all of it: runs/a-1.log)\nline 61\n", 7 + lines(60).len());
+    assert!(told(&output).contains(&note), "{output:?}");
+    let evidence = &session.stored_run().unwrap().progress().visits["flat:0"].evidence[0];
+    assert_eq!((evidence.file.as_str(), evidence.missing), ("runs/a-1.log", 7 + lines(60).len() as u64));
+    // All of a short output: nothing is missing, and no file is named.
+    let (ticket, _) = asked(session.next_later().reply);
+    let output = session.answer(ticket, ran(lines(2), 0));
+    assert!(told(&output).contains("```\nline 1\nline 2\n```"), "{output:?}");
+    assert_eq!(session.stored_run().unwrap().progress().visits["flat:0"].evidence[0].file, "");
+}
+
+#[test]
+fn the_pause_behind_the_last_attempt_shows_the_failure_and_resume_gives_as_many_again() {
+    let mut session = Session::gated(&format!("{TESTS}gateAttempts: 2\n"));
+    session.ui = Ui::Terminal;
+    let fail = |session: &mut Session| {
+        let (ticket, _) = asked(session.next_later().reply);
+        let output = session.answer(ticket, ran(1));
+        let notices = output.effects.iter().filter_map(|effect| match effect {
+            Effect::Notify { text, .. } => Some(text.clone()),
+            _ => None,
+        });
+        notices.collect::<Vec<_>>().join("\n")
+    };
+    for _ in 0..2 {
+        assert_eq!(fail(&mut session), "");
+        let shown = fail(&mut session);
+        assert!(shown.contains("the gate was not passed in 2 attempts; last: the tests"), "{shown}");
+        assert!(shown.contains("\n✗ the tests: exit status 1, 12s, attempt 2\nbuilding…\nit broke\n"), "{shown}");
+        assert!(shown.ends_with("\n/workflow :resume, or your next message, gives as many attempts again."), "{shown}");
+        let _ = session.stop();
+        let _ = session.command("workflow", ":resume");
+    }
 }

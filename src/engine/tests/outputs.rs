@@ -198,6 +198,7 @@ fn outputs_go_along_where_a_gate_waits_and_a_later_call_need_not_repeat_them() {
     let Reply::Ask { ticket, request: Request::Exec { env, .. } } = asked else { panic!("{asked:?}") };
     assert_eq!(env, [("SIZE".to_owned(), "large".to_owned())]);
     let answer = Answer::Ran(Ran {
+        cut_bytes: 0,
         end: CommandEnd::Exited(0),
         duration_ms: 1,
         output: String::new(),

@@ -97,6 +97,7 @@ fn a_run_with_a_gate_a_refused_entry_and_a_kill_is_replayed() {
     assert!(matches!(&not_stored.effects[..], [Effect::AppendEntry { .. }]), "a complete entry: {not_stored:?}");
     let ran = |status| {
         Answer::Ran(Ran {
+            cut_bytes: 0,
             end: CommandEnd::Exited(status),
             duration_ms: 5,
             output: "x".into(),

@@ -55,6 +55,7 @@ fn each_workflow_has_its_own_folder_in_texts_and_commands() {
     };
     assert_eq!(env, [("D".to_owned(), "/project/.pi/workflows/w".to_owned())]);
     let ran = Ran {
+        cut_bytes: 0,
         end: CommandEnd::Exited(0),
         duration_ms: 1,
         output: String::new(),

@@ -67,6 +67,21 @@ fn the_check_and_the_completions_do_too() {
 }
 
 #[test]
+fn workflows_of_a_folder_above_are_told_where_a_name_is_unknown_or_there_are_none() {
+    let mut session = session(false);
+    session.files.above = Some("../../.pi/workflows".into());
+    let above = "\n../../.pi/workflows has workflows, which are known where pi is started beside them.";
+    let unknown = told(session.command("workflow", "nope x"));
+    assert_eq!(unknown, format!("Unknown workflow: \"nope\". Available: own, tidy{above}"));
+    let report = |session: &mut Session| format!("{:?}", session.command("workflow", ":check").effects);
+    assert!(!report(&mut session).contains("../../"), "this project has workflows");
+    session.files.global.clear();
+    session.files.project.clear();
+    let empty = report(&mut session);
+    assert!(empty.contains("../../.pi/workflows has workflows"), "{empty}");
+}
+
+#[test]
 fn nothing_is_said_where_nothing_is_missing() {
     let mut trusted = session(false);
     assert_eq!(

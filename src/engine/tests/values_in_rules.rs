@@ -277,6 +277,7 @@ fn every_bound_can_be_the_value_of_an_input() {
             let (ticket, timeout_ms) = limit(&output);
             assert_eq!(timeout_ms, milliseconds);
             let answer = Answer::Ran(Ran {
+                cut_bytes: 0,
                 end: CommandEnd::Exited(0),
                 duration_ms: 1,
                 output: String::new(),
@@ -341,6 +342,7 @@ fn each_value_stays_in_its_place() {
         let of = |name: &str| (name.to_owned(), value.to_owned());
         assert_eq!(env, [of("WHAT"), of("SIZE")]);
         let answer = Answer::Ran(Ran {
+            cut_bytes: 0,
             end: CommandEnd::Exited(0),
             duration_ms: 1,
             output: String::new(),

@@ -50,7 +50,14 @@ fn briefs(effects: &[Effect]) -> Vec<String> {
 
 fn ran(status: u32) -> Answer {
     let (output, standard_output) = ("SECRET tail".to_owned(), Some(String::new()));
-    Answer::Ran(Ran { end: CommandEnd::Exited(status), duration_ms: 7, output, standard_output, output_file: None })
+    Answer::Ran(Ran {
+        cut_bytes: 0,
+        end: CommandEnd::Exited(status),
+        duration_ms: 7,
+        output,
+        standard_output,
+        output_file: None,
+    })
 }
 
 /// A session with a gate, a command and a question, whose events are watched.
