@@ -1,13 +1,15 @@
 // Finds what must stay read-only in some folders: files that have other names outside of them, which a write would
 // change too, and folders that cannot be searched for such files.
 import { lstatSync, readdirSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join, relative, sep } from "node:path";
 
 import { isObject } from "./git-folders.js";
 import { upwards } from "./write-target.js";
 
 /** The maximum length of the path of a folder that is returned, in bytes: each path is part of a command line. */
 const MAX_PATH = 1024;
+/** The maximum number of paths that are made read-only, and their maximum length together, in bytes. */
+const MAX_READ_ONLY = { paths: 200, bytes: 24 * 1024 };
 /** The character in the place of bytes that are not UTF-8. */
 const REPLACED = "\uFFFD";
 
@@ -26,11 +28,41 @@ export function linkedOutside(paths, except = []) {
 }
 
 /**
+ * Returns the paths in writable paths that must stay read-only: the files that have a hard link outside of them, and the folders
+ * that cannot be searched for such files; if there are too many, the innermost folders that contain all of them and are few
+ * enough. `linked` are those that contain such a file.
+ * @param {string[]} paths absolute, none below another
+ * @param {string[]} except read-only folders in the writable paths
+ * @returns {Found & { readOnly: string[] }}
+ */
+export function readOnlyIn(paths, except) {
+  const found = linkedTwice(paths, except);
+  const readOnly = [...found.linked, ...found.closed];
+  if (fits(readOnly)) return { ...found, readOnly };
+  const around = new Set(paths);
+  const tops = readOnly.map((path) => [...upwards(path)].find((folder) => around.has(folder)) ?? path);
+  let folders = [...new Set(tops)];
+  for (let depth = 1; ; depth += 1) {
+    // The file or folder, at most `depth` levels below a writable path, that is or contains the file.
+    const inside = readOnly.map((path, at) => join(tops[at], ...relative(tops[at], path).split(sep).slice(0, depth)));
+    const unique = [...new Set(inside)];
+    if (!fits(unique)) break;
+    folders = unique;
+  }
+  return { ...found, linked: found.linked.length > 0 ? folders : [], readOnly: folders };
+}
+
+/** @param {string[]} paths */
+const fits = (paths) =>
+  paths.length <= MAX_READ_ONLY.paths &&
+  paths.reduce((bytes, path) => bytes + Buffer.byteLength(path), 0) <= MAX_READ_ONLY.bytes;
+
+/**
  * Returns what two looks have found: a running command line may link and unlink files in its own folders.
  * @param {Parameters<typeof linkedOutside>} at
  * @returns {Found}
  */
-export function linkedTwice(...at) {
+function linkedTwice(...at) {
   const first = linkedOutside(...at);
   if (first.linked.length + first.closed.length === 0) return first;
   const again = linkedOutside(...at);

@@ -4,7 +4,7 @@ import { parentPort } from "node:worker_threads";
 import { agentFolder } from "./agent-folder.js";
 import { canConfine } from "./command-line.js";
 import { trackingGitFolders } from "./git-folders.js";
-import { linkedOutside, linkedTwice } from "./hard-links.js";
+import { linkedOutside, readOnlyIn } from "./hard-links.js";
 import { findHidden } from "./hidden-paths.js";
 import { known, learn } from "./known.js";
 import { messageOf } from "./plain.js";
@@ -16,7 +16,7 @@ import { isBelow } from "./write-target.js";
 const LOOKS = {
   canConfine,
   linkedOutside,
-  linkedTwice,
+  readOnlyIn,
   trackingGitFolders,
   /** Returns the places that rules hide. @param {string[]} rules @param {string} cwd */
   hiddenPlaces: (rules, cwd) => findHidden(rules, cwd).places,

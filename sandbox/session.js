@@ -1,7 +1,7 @@
 // The sandbox of one session of an agent: confines its command lines by the operating system, tells what its operations on
 // files may reach, and cleans up after both.
 import { lstatSync, mkdirSync, renameSync, rmSync, rmdirSync } from "node:fs";
-import { dirname, join, relative, resolve, sep } from "node:path";
+import { dirname, join, resolve } from "node:path";
 
 import { agentFolder, keptTogether, outside } from "./agent-folder.js";
 import { noteWorkTrees, writableGitFolders } from "./git-folders.js";
@@ -24,10 +24,6 @@ import { hasOtherCase, isBelow, realPath, upwards } from "./write-target.js";
 
 /** The maximum length of an argument on Linux, in bytes: a shell gets a command line as one argument. */
 const MAX_LINE = 128 * 1024 - 1;
-/**
- * The maximum number of paths in listed folders that are made read-only, and their maximum length together, in bytes.
- */
-const MAX_READ_ONLY = { paths: 200, bytes: 24 * 1024 };
 /** The maximum number of paths that are named in a result for one reason. */
 const MAX_NAMED = 5;
 /** The reasons for which a path in the list is read-only. */
@@ -412,9 +408,8 @@ export class SandboxSession {
   }
 
   /**
-   * Returns the paths in writable paths that must stay read-only: the files that have other names outside of them (hard
-   * links), and the folders that cannot be searched for such files; if there are too many, the innermost folders that
-   * contain all of them and are few enough. Every call searches: any program outside can create links.
+   * Returns the paths in writable paths that must stay read-only, see `readOnlyIn`. Every call searches: any program outside
+   * can create links.
    * @param {string[]} writable
    * @param {string[]} kept read-only folders in the writable paths
    * @param {Watch} watch
@@ -422,27 +417,11 @@ export class SandboxSession {
   async #readOnlyBelow(writable, kept, watch) {
     if (writable.includes("/") || writable.length === 0) return [];
     const paths = writable.map(withoutSlash);
-    const { linked, closed, sockets } = await look(watch, paths.join(", "), "linkedTwice", paths, kept);
+    const { readOnly, linked, closed, sockets } = await look(watch, paths.join(", "), "readOnlyIn", paths, kept);
     this.#sockets = sockets;
     this.#addReadOnly("closed", closed);
-    const found = [...linked, ...closed];
-    if (found.length === 0) return [];
-    if (fits(found)) {
-      this.#addReadOnly("linked", linked);
-      return found;
-    }
-    const around = new Set(paths);
-    const tops = found.map((path) => [...upwards(path)].find((folder) => around.has(folder)) ?? path);
-    let folders = [...new Set(tops)];
-    for (let depth = 1; ; depth += 1) {
-      // The file or folder, at most `depth` levels below a writable folder, that is or contains the file.
-      const inside = found.map((path, at) => join(tops[at], ...relative(tops[at], path).split(sep).slice(0, depth)));
-      const unique = [...new Set(inside)];
-      if (!fits(unique)) break;
-      folders = unique;
-    }
-    if (linked.length > 0) this.#addReadOnly("linked", folders);
-    return folders;
+    this.#addReadOnly("linked", linked);
+    return readOnly;
   }
 
   /**
@@ -536,14 +515,6 @@ function checkCase(paths) {
  */
 function isPassing(error) {
   return error instanceof Busy || ["ENOSPC", "EDQUOT", "EMFILE", "ENFILE", "ENOMEM", "EIO"].includes(error?.code);
-}
-
-/** @param {string[]} paths */
-function fits(paths) {
-  return (
-    paths.length <= MAX_READ_ONLY.paths &&
-    paths.reduce((bytes, path) => bytes + Buffer.byteLength(path), 0) <= MAX_READ_ONLY.bytes
-  );
 }
 
 /** @param {string} path */
