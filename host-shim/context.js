@@ -35,7 +35,7 @@ export function contextImports(calls, confinement, models, running, childOf, tel
     toolInput: () => calls.toolInput,
     runningCalls: () => running.all,
     resolveWrite: (path) => resolveWrite(path, calls.context.cwd),
-    canConfine: () => confinement.test(false),
+    canConfine: (network) => confinement.test(network),
     canTellChanges: () => {
       if (!tellsProjectState) throw new Error(NOT_GRANTED);
       workTreeOf(calls.context.cwd);

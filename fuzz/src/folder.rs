@@ -186,7 +186,7 @@ impl Host for Folder {
         Ok(Vec::new())
     }
 
-    fn can_confine(&self) -> Result<Result<(), String>, Stale> {
+    fn can_confine(&self, _: bool) -> Result<Result<(), String>, Stale> {
         Ok(Ok(()))
     }
 

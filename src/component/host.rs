@@ -510,8 +510,8 @@ impl Host for Files {
         known(folders::write_file(task_id, name, text))
     }
 
-    fn can_confine(&self) -> Result<Result<(), String>, Stale> {
-        known(context::can_confine())
+    fn can_confine(&self, network: bool) -> Result<Result<(), String>, Stale> {
+        known(context::can_confine(network))
     }
 
     fn can_tell_changes(&self) -> Result<Result<(), String>, Stale> {

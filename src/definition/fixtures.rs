@@ -55,6 +55,8 @@ pub struct Files {
     pub linked: Vec<String>,
     /// The reason why commands cannot be confined.
     pub cannot_confine: Option<String>,
+    /// True if `cannot_confine` is only the reason for commands without a network.
+    pub confines_with_network: bool,
     /// The columns and lines of the user's terminal, if they are known.
     pub terminal: Option<(usize, usize)>,
     /// The host can tell the state of the project's files.

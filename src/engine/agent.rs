@@ -190,7 +190,7 @@ impl Engine {
             Permission::Refused(refusal) => self.refuse((&refusal).into(), name),
             Permission::Files(files) => confine(files, true, String::new(), Vec::new()),
             Permission::Confined { files, network, unconfined } => {
-                let Err(reason) = cx.host.can_confine()? else {
+                let Err(reason) = cx.host.can_confine(network)? else {
                     let notice = text::confinement_notice(&confining, &files, network);
                     let signs = text::failure_signs(network, &files.hidden);
                     return Ok(confine(files, network, notice, signs));

@@ -130,8 +130,9 @@ pub trait Host: WorkflowFiles {
     /// reason, for the user.
     fn write_run_file(&self, _task_id: &str, _name: &str, _text: &str) -> Result<Result<(), String>, Stale>;
 
-    /// Returns true if the system can confine commands; the inner error is the reason, for the user, and how to fix it.
-    fn can_confine(&self) -> Result<Result<(), String>, Stale>;
+    /// Returns true if the system can confine commands with or without a network; the inner error is the reason, for the
+    /// user, and how to fix it.
+    fn can_confine(&self, network: bool) -> Result<Result<(), String>, Stale>;
 
     /// Returns true if the host can tell the state of the project's files; the inner error is the reason, for the user.
     fn can_tell_changes(&self) -> Result<Result<(), String>, Stale> {
@@ -268,8 +269,9 @@ mod tests {
             Ok(self.terminal.map(|(columns, lines)| TerminalSize { columns, lines }))
         }
 
-        fn can_confine(&self) -> Result<Result<(), String>, Stale> {
-            Ok(self.cannot_confine.clone().map_or(Ok(()), Err))
+        fn can_confine(&self, network: bool) -> Result<Result<(), String>, Stale> {
+            let reason = self.cannot_confine.clone().filter(|_| !network || !self.confines_with_network);
+            Ok(reason.map_or(Ok(()), Err))
         }
 
         fn can_tell_changes(&self) -> Result<Result<(), String>, Stale> {

@@ -148,42 +148,44 @@ fn judge(
             let path = path.unwrap_or(".");
             (Word::Allowed, format!("\"{path}\" is not in hide, {}", hide()?))
         }
-        Permission::Confined { files, unconfined, .. } => match (host.can_confine()?, unconfined) {
-            (Ok(()), _) => {
-                let mut rules = Vec::new();
-                if limits.write.is_some() && limits.hold_commands() {
-                    let writable = shown(&files.paths(), host)?;
-                    rules.push(format!("writable: {writable}, and $TMPDIR, {}", write()?));
+        Permission::Confined { files, network: reached, unconfined } => {
+            match (host.can_confine(reached)?, unconfined) {
+                (Ok(()), _) => {
+                    let mut rules = Vec::new();
+                    if limits.write.is_some() && limits.hold_commands() {
+                        let writable = shown(&files.paths(), host)?;
+                        rules.push(format!("writable: {writable}, and $TMPDIR, {}", write()?));
+                    }
+                    if !limits.hide.is_empty() {
+                        rules.push(format!("hidden: {}, {}", limits.hide.join(", "), hide()?));
+                    }
+                    rules.push(if limits.network || !limits.hold_commands() {
+                        "with network".to_owned()
+                    } else {
+                        format!("no network, {}", network()?)
+                    });
+                    if !files.kept.is_empty() {
+                        rules.push(format!("{} stays as it is", files.kept.join(", ")));
+                    }
+                    if files.keeps_agent_folder {
+                        rules.push("pi's agent folder stays as it is".to_owned());
+                    }
+                    (Word::Confined, rules.join("; "))
                 }
-                if !limits.hide.is_empty() {
-                    rules.push(format!("hidden: {}, {}", limits.hide.join(", "), hide()?));
+                (Err(reason), Sandbox::Preferred) => {
+                    (Word::Allowed, format!("sandbox: preferred, {}; this system has no sandbox: {reason}", sandbox()?))
                 }
-                rules.push(if limits.network || !limits.hold_commands() {
-                    "with network".to_owned()
-                } else {
-                    format!("no network, {}", network()?)
-                });
-                if !files.kept.is_empty() {
-                    rules.push(format!("{} stays as it is", files.kept.join(", ")));
+                (Err(reason), Sandbox::Required | Sandbox::Off) => {
+                    let rule = match limits.write {
+                        _ if !limits.hide.is_empty() => format!("hide, {}", hide()?),
+                        Some(_) => format!("write, {}", write()?),
+                        None if !limits.network => format!("network: false, {}", network()?),
+                        None => format!("pi's agent folder stays as it is, {}", own_file.0),
+                    };
+                    (Word::Refused, format!("{rule}; this system has no sandbox: {reason}"))
                 }
-                if files.keeps_agent_folder {
-                    rules.push("pi's agent folder stays as it is".to_owned());
-                }
-                (Word::Confined, rules.join("; "))
             }
-            (Err(reason), Sandbox::Preferred) => {
-                (Word::Allowed, format!("sandbox: preferred, {}; this system has no sandbox: {reason}", sandbox()?))
-            }
-            (Err(reason), Sandbox::Required | Sandbox::Off) => {
-                let rule = match limits.write {
-                    _ if !limits.hide.is_empty() => format!("hide, {}", hide()?),
-                    Some(_) => format!("write, {}", write()?),
-                    None if !limits.network => format!("network: false, {}", network()?),
-                    None => format!("pi's agent folder stays as it is, {}", own_file.0),
-                };
-                (Word::Refused, format!("{rule}; this system has no sandbox: {reason}"))
-            }
-        },
+        }
         Permission::Refused(Refusal::Tool) => {
             let reason = if matches!(tools, ToolPolicy::Only(_)) {
                 format!("\"{tool}\" is not in tools.whitelist, {}", whitelist()?)

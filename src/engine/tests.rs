@@ -989,7 +989,7 @@ fn no_effects_are_returned_for_a_session_that_is_gone() {
         fn write_run_file(&self, _: &str, _: &str, _: &str) -> Result<Result<(), String>, Stale> {
             Err(Stale)
         }
-        fn can_confine(&self) -> Result<Result<(), String>, Stale> {
+        fn can_confine(&self, _: bool) -> Result<Result<(), String>, Stale> {
             Err(Stale)
         }
     }

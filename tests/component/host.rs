@@ -547,7 +547,7 @@ impl context::Host for Host {
         Err(types::Error::Failed("it is no git work tree".into()))
     }
 
-    fn can_confine(&mut self) -> Result<(), types::Error> {
+    fn can_confine(&mut self, _: bool) -> Result<(), types::Error> {
         self.asked("can-confine".into());
         self.answer("can-confine", ())
     }

@@ -264,8 +264,8 @@ impl Host for OfSession<'_> {
         self.files.running_tools()
     }
 
-    fn can_confine(&self) -> Result<Result<(), String>, Stale> {
-        self.files.can_confine()
+    fn can_confine(&self, network: bool) -> Result<Result<(), String>, Stale> {
+        self.files.can_confine(network)
     }
 
     fn usage_since_state(&self) -> Result<(Usage, Option<u64>), Stale> {

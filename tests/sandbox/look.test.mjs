@@ -1,7 +1,16 @@
 // Looks at the file system before a command line: how long they take, and where they find what they need.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import fs, { chownSync, linkSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import fs, {
+  chownSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -63,8 +72,9 @@ const writeOrMake = (path) =>
  * @param {string[]} lines
  * @param {NodeJS.ProcessEnv} [env]
  */
-function results(project, limits, lines, env) {
-  const { stdout, stderr } = spawnSync(process.execPath, [HOST, project, JSON.stringify(limits), ...lines], {
+function results(project, limits, lines, env, wrapper = /** @type {string[]} */ ([])) {
+  const command = [...wrapper, process.execPath, HOST, project, JSON.stringify(limits), ...lines];
+  const { stdout, stderr } = spawnSync(command[0], command.slice(1), {
     encoding: "utf8",
     env: { ...process.env, ...env },
   });
@@ -199,6 +209,25 @@ suite("looks before a command line", { skip: process.platform === "linux" ? fals
     const line = await command("cat .env .ENV; true", undefined, [".env"]);
     const { stdout, stderr } = spawnSync("bash", ["-c", line], { cwd: project, encoding: "utf8" });
     assert.deepEqual([stdout, stderr.match(/Permission denied/g)?.length], ["", 2]);
+  });
+
+  test("ask the system for what the command needs: without network namespaces, writes are confined", (t) => {
+    const { project } = folder(t);
+    const wrapper = ["unshare", "-U", "-r", "sh", "-c", 'echo 0 >/proc/sys/user/max_net_namespaces && exec "$@"', "sh"];
+    const run = (/** @type {boolean} */ network) =>
+      results(
+        project,
+        { writable: [`${project}/`], network },
+        ["echo x >in; echo x >/var/tmp/look-out"],
+        undefined,
+        wrapper,
+      )[0];
+    assert.match(run(true).stderr, /look-out: Read-only file system/);
+    assert.equal(existsSync(join(project, "in")), true);
+    assert.match(
+      run(false).refused,
+      /does not allow network namespaces\. Commands that may use the network can be confined/,
+    );
   });
 
   test("use the system's folder for temporary files where TMPDIR cannot be used", (t) => {

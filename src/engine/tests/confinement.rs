@@ -218,6 +218,10 @@ fn where_commands_cannot_be_confined_they_are_refused_and_the_user_is_told_once(
     assert!(!session.engine.agent.worked);
     assert_eq!(session.calls("bash"), block.clone().into());
     assert!(matches!(session.writes("edit", Some("docs/a")), Reply::Confine { .. }));
+    // Only a sandbox without a network is missing, and this phase may use it.
+    session.files.confines_with_network = true;
+    assert!(matches!(session.calls("bash").reply, Reply::Confine { network: true, .. }));
+    session.files.confines_with_network = false;
     // The user installs the sandbox.
     session.files.cannot_confine = None;
     assert!(matches!(session.calls("bash").reply, Reply::Confine { .. }));
