@@ -9,7 +9,7 @@ use std::sync::Once;
 
 use pi_workflows::definition::schema::{
     BUDGET_FIELDS, CHECK_FIELDS, ENTRY_FIELDS, Field, INPUT_FIELDS, Kind, LIMITS_FIELDS, NOTIFY_FIELDS, Needed,
-    OUTPUT_FIELDS, RECORD_FIELDS, SETTINGS_FIELDS, TESTS_FIELDS, TOOLS_FIELDS,
+    OUTPUT_FIELDS, RECORD_FIELDS, SETTINGS_FIELDS, TOOLS_FIELDS,
 };
 use pi_workflows::definition::variables::{MEANINGS, NAMED, PHASE_VARIABLES};
 use pi_workflows::definition::{AutoContinue, DEFAULT_MAX_LOOPS, PROGRAM_VARIABLES, Phase, Workflow};
@@ -100,7 +100,6 @@ fn tables_of_reference() -> Vec<(&'static str, String)> {
         ("notify fields", linked(&NOTIFY_FIELDS, "")),
         ("settings fields", linked(&SETTINGS_FIELDS, "")),
         ("tools fields", linked(&TOOLS_FIELDS, "tools.")),
-        ("tests fields", linked(&TESTS_FIELDS, "tests.")),
         ("check fields", linked(&CHECK_FIELDS, "gate[].")),
         ("variables of programs", variables_of_programs()),
         ("variables", variables()),
@@ -141,10 +140,7 @@ fn tables_of_skill() -> Vec<(&'static str, String)> {
         + &rows(&INPUT_FIELDS, "inputs.NAME.")
         + &rows(AutoContinue::FIELDS, "autoContinue.")
         + &rows(&BUDGET_FIELDS, "budget.");
-    let of_phase = fields(Phase::FIELDS, "")
-        + &rows(&OUTPUT_FIELDS, "outputs.NAME.")
-        + &rows(&TOOLS_FIELDS, "tools.")
-        + &rows(&TESTS_FIELDS, "tests.");
+    let of_phase = fields(Phase::FIELDS, "") + &rows(&OUTPUT_FIELDS, "outputs.NAME.") + &rows(&TOOLS_FIELDS, "tools.");
     vec![
         ("workflow fields", of_workflow),
         ("phase fields", of_phase),
@@ -184,7 +180,6 @@ fn value(field: &Field) -> String {
         Kind::Names | Kind::Tools | Kind::Options => "list of names".into(),
         Kind::NameOrNames => "name, or list of names".into(),
         Kind::Paths(most) => format!("list of at most {most} paths"),
-        Kind::Calls => "list of tool calls".into(),
         Kind::Words(words) => format!("list of `{}`", words.join("`, `")),
         Kind::Arguments(most) => format!("list of at most {most} texts"),
         Kind::Phases(most, _) => format!("list of 1 to {most} entries, see below"),
@@ -201,7 +196,7 @@ fn value(field: &Field) -> String {
         Kind::Decimal => "number".into(),
         Kind::Literal => "value, or list of values".into(),
         Kind::Mapping { switch: true, .. } => "`true`, `false`, or a mapping, see below".into(),
-        Kind::Mapping { .. } | Kind::Tests(_) => "mapping, see below".into(),
+        Kind::Mapping { .. } => "mapping, see below".into(),
         Kind::Checks(_) => "list of checks, see below".into(),
         Kind::Count(most) => format!("whole number from 1 to {most}"),
         Kind::Duration(like) => format!("duration like `{like}`, or a number of seconds"),
@@ -342,7 +337,6 @@ fn the_skill_names_every_field_and_variable() {
         Phase::FIELDS,
         &OUTPUT_FIELDS,
         &TOOLS_FIELDS,
-        &TESTS_FIELDS,
     ]
     .concat();
     let names = names.iter().map(|field| field.name).chain(MEANINGS.map(|(name, _)| name));

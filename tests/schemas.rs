@@ -248,9 +248,6 @@ fn kind(field: &Field) -> Value {
             let path = json!({ "type": "string", "pattern": "^\\S([\\s\\S]*\\S)?$" });
             json!({ "type": "array", "maxItems": most, "items": path })
         }
-        Kind::Calls => {
-            json!({ "type": "array", "minItems": 1, "items": { "type": "string", "pattern": "\\S" } })
-        }
         Kind::Words(words) => {
             json!({ "type": "array", "minItems": 1, "items": { "enum": words } })
         }
@@ -419,11 +416,6 @@ fn kind(field: &Field) -> Value {
             "maxItems": most,
             "items": { "$ref": "#/properties/phases/items" },
         }),
-        Kind::Tests(fields) => {
-            let mut tests = object(fields);
-            tests.insert("minProperties".into(), 1.into());
-            tests.into()
-        }
         Kind::Mapping { fields, switch, one } => {
             let mut mapping = object(fields);
             mapping.insert("minProperties".into(), 1.into());

@@ -87,7 +87,6 @@ fn library(template: &str) -> Library {
             tools: ToolPolicy::Only(vec![]),
             limits: OwnLimits::default(),
             budget: BudgetBounds::default(),
-            tests: vec![],
             profiles: None,
             summary_required: None,
             context: None,

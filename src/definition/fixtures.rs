@@ -240,7 +240,6 @@ pub fn phase(id: &str) -> Phase {
         tools: ToolPolicy::All,
         limits: OwnLimits::default(),
         budget: BudgetBounds::default(),
-        tests: Vec::new(),
         profiles: None,
         summary_required: None,
         context: None,

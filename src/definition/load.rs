@@ -14,7 +14,7 @@ use super::read::sources::Sources;
 use super::read::unlisted::Lint;
 use super::user_file;
 use super::validate::fuel::Fuel;
-use super::validate::{command_names, context, expected_calls, limits, models, offers, references, variables, ways};
+use super::validate::{command_names, context, limits, models, offers, references, variables, ways};
 
 impl Library {
     /// Makes a library of workflows, and leaves out workflows whose references cannot be followed.
@@ -104,7 +104,6 @@ pub(super) fn read(
         diagnostics.extend(user_file::check::<Notify>(files, surroundings)?);
         anchored.extend(replaced);
         command_names::similar_command_names(&library, &mut anchored);
-        expected_calls::run(&library, files, fuel, &mut anchored)?;
         limits::report(&library, surroundings, files, fuel, &mut anchored)?;
         context::report(&library, fuel, &mut anchored);
         ways::report(&library, fuel, &mut anchored);

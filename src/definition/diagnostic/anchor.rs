@@ -2,8 +2,7 @@
 
 use super::problem::Problem;
 use super::report::Diagnostic;
-use crate::definition::model::schema;
-use crate::definition::model::{Phase, PhaseTest, Workflow};
+use crate::definition::model::{Phase, Workflow};
 
 /// A part of a path in the YAML of a file.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -64,13 +63,6 @@ impl Anchored {
     /// A diagnostic of a phase: of its file, or of its entry in a `workflow.yaml`.
     pub fn of_phase(phase: &Phase, problem: impl Into<Problem>, at: &[PathPart]) -> Self {
         Self::in_file(&phase.file, problem, &in_group(&phase.at, at))
-    }
-
-    /// A diagnostic of a tool call in `tests` of a phase.
-    pub fn of_call(phase: &Phase, call: &PhaseTest, problem: impl Into<Problem>) -> Self {
-        let [allowed, refused] = schema::names(&schema::TESTS_FIELDS);
-        let list = if call.allowed { allowed } else { refused };
-        Self::of_phase(phase, problem, &[PathPart::Key("tests"), PathPart::Key(list), PathPart::Item(call.index)])
     }
 
     /// A diagnostic of any file.

@@ -270,6 +270,9 @@ pub(crate) fn gone(field: &str, of: Mapping) -> Option<String> {
                 "`{field}` belongs in {PLACE_OF_PHASES}: of the last phase, and of those with an outcome that leads to `done`"
             ));
         }
+        "tests" => {
+            "remove it: `pi-workflows may WORKFLOW PHASE TOOL PATH` tells what the rules allow; docs/ci.md asks it in CI"
+        }
         "toolvisibility" => "remove it: the model is shown the tools that a phase refuses too",
         "ongatefail" => ON_FAILURE,
         "onmaxloops" => {

@@ -1,7 +1,6 @@
 //! Diagnostics: the problems of a file, their words and their places.
 
 pub(crate) mod anchor;
-pub(crate) mod call;
 pub(crate) mod description;
 pub(crate) mod excerpt;
 pub(crate) mod field;
@@ -26,9 +25,9 @@ pub(crate) mod workflow;
 pub(crate) mod yaml;
 
 pub use self::{
-    call::*, description::*, excerpt::*, field::*, file::*, gate::*, limit::*, meant::*, model::*, notify::*,
-    package::*, parallel::*, phase::*, place::*, problem::*, report::*, settings::*, tool::*, user_file::*, value::*,
-    variable::*, workflow::*, yaml::*,
+    description::*, excerpt::*, field::*, file::*, gate::*, limit::*, meant::*, model::*, notify::*, package::*,
+    parallel::*, phase::*, place::*, problem::*, report::*, settings::*, tool::*, user_file::*, value::*, variable::*,
+    workflow::*, yaml::*,
 };
 
 pub(crate) use anchor::*;

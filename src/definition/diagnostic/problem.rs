@@ -1,6 +1,5 @@
 //! The problem of a diagnostic.
 
-use super::call::CallProblem;
 use super::description::Description;
 use super::field::FieldProblem;
 use super::file::FileProblem;
@@ -57,7 +56,6 @@ problems! {
     UserFile(UserFileProblem),
     Notify(NotifyProblem),
     Settings(SettingsProblem),
-    Call(CallProblem),
     Workflow(WorkflowProblem),
     Parallel(ParallelProblem),
 }

@@ -63,7 +63,7 @@ impl WorkflowProblem {
             )),
             Self::TooLarge => error("too large to check: its entries, values and paths would take too long to compare")
                 .help("split it into workflows of their own, or use fewer values and paths"),
-            Self::UncheckedCalls => failure("too large to check: `tests`, files of gates and texts would take too long to compare")
+            Self::UncheckedCalls => failure("too large to check: files of gates and texts would take too long to compare")
                 .help("use fewer patterns, tests, or variables"),
             Self::Unreachable { entry } => {
                 warning(format!("`{entry}` is never reached"))

@@ -3,7 +3,6 @@
 pub mod blank;
 pub mod bound_values;
 pub mod budget;
-pub mod expected_calls;
 pub mod files;
 pub mod gate;
 pub mod groups;
@@ -47,11 +46,10 @@ pub mod workflow_outputs;
 pub mod written_paths;
 
 pub use self::{
-    bound_values::*, budget::*, expected_calls::*, files::*, gate::*, groups::*, hidden::*, inputs::*, library::*,
-    limits::*, models::*, notify::*, offers::*, outcomes::*, own_limits::*, own_work::*, parallel::*,
-    path_variables::*, paths::*, permission::*, program_variables::*, records::*, results::*, rule_inputs::*,
-    schema::*, scripts::*, settings::*, tools::*, totals::*, user_files::*, user_limits::*, value_type::*, values::*,
-    words::*, work::*, workflow::*,
+    bound_values::*, budget::*, files::*, gate::*, groups::*, hidden::*, inputs::*, library::*, limits::*, models::*,
+    notify::*, offers::*, outcomes::*, own_limits::*, own_work::*, parallel::*, path_variables::*, paths::*,
+    permission::*, program_variables::*, records::*, results::*, rule_inputs::*, schema::*, scripts::*, settings::*,
+    tools::*, totals::*, user_files::*, user_limits::*, value_type::*, values::*, words::*, work::*, workflow::*,
 };
 pub use nearest::nearest;
 

@@ -42,7 +42,6 @@ impl From<OwnWork> for Phase {
             tools: ToolPolicy::Only(Vec::new()),
             limits: OwnLimits::default(),
             budget: BudgetBounds::default(),
-            tests: Vec::new(),
             profiles: None,
             summary_required: None,
             context: Some(ContextMode::Shared),

@@ -43,8 +43,6 @@ pub enum Kind {
     NameOrNames,
     /// A list of paths and globs, with at most this many entries.
     Paths(usize),
-    /// A list of tool calls: the name of a tool, and its path or command.
-    Calls,
     /// A list of at least one of these words.
     Words(&'static [&'static str]),
     /// A program and its arguments: a list of at most this many texts.
@@ -90,8 +88,6 @@ pub enum Kind {
     WordOrCount(&'static str, u32),
     /// The list of entries of a group, each as in the list of phases; with at most this many.
     Group(usize),
-    /// A mapping with these fields, whose errors leave nothing out.
-    Tests(&'static [Field]),
     /// A mapping with these fields; also true and false, if `switch`.
     Mapping {
         fields: &'static [Field],
@@ -111,9 +107,7 @@ impl Field {
 
     /// Returns true if the field bounds the agent, or decides on the way of a run.
     pub fn is_rule(&self) -> bool {
-        self.needed == Needed::Not
-            && !self.may_be_empty()
-            && !matches!(self.kind, Kind::Text | Kind::Line(_) | Kind::Tests(_))
+        self.needed == Needed::Not && !self.may_be_empty() && !matches!(self.kind, Kind::Text | Kind::Line(_))
             || self.name == "onBudget"
     }
 
@@ -197,8 +191,6 @@ pub const MAX_LINE: usize = 300;
 pub const MAX_DELAY_SECONDS: u32 = 3600;
 /// Maximum number of entries of `write`, and of `hide`.
 pub const MAX_PATHS: usize = 100;
-/// Maximum number of entries of both lists of `tests`.
-pub const MAX_TESTS: usize = 100;
 pub const SANDBOXES: [&str; 3] = ["required", "preferred", "off"];
 pub const MAX_GATE_ATTEMPTS: u32 = 1000;
 /// Maximum of `timeout`: a day, in milliseconds.
@@ -613,15 +605,5 @@ table! {
         "blacklist": Kind::Tools => "",
         /// These tools are allowed, all others refused. With `*` as in `blacklist`.
         "whitelist": Kind::Tools => "",
-    ];
-}
-
-table! {
-    pub const TESTS_FIELDS: [
-        /// Calls that must be allowed, as `TOOL ARGUMENT`: the argument is the path of `edit` and `write`, or the
-        /// command of `bash`. A command in a sandbox is allowed.
-        "allowed": Kind::Calls => "",
-        /// Calls that must be refused.
-        "refused": Kind::Calls => "",
     ];
 }

@@ -5,7 +5,7 @@
 //! | which workflows and phases there are, by key and id, in their order | names, emojis, descriptions |
 //! | the root that each workflow comes from | the folder below the root |
 //! | tool lists | `availableProfiles`, which are for information only |
-//! | `write`, `hide`, `network` and `sandbox` of phases and of the workflow | `tests`, which `check` runs |
+//! | `write`, `hide`, `network` and `sandbox` of phases and of the workflow | |
 //! | gates with all that is in them, `gateAttempts` | instructions, messages, templates |
 //! | `parallel`, `need` and `decide` of groups | |
 //! | `context` and `budget` of phases and of the workflow, `results` | |
@@ -160,7 +160,6 @@ impl Rules {
             limits,
             budget,
             on_budget,
-            tests: _,
             profiles: _,
             summary_required,
             context,

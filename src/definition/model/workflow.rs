@@ -5,7 +5,6 @@ use std::rc::Rc;
 
 use super::bound_values::BoundValue;
 use super::budget::BudgetBounds;
-use super::expected_calls::PhaseTest;
 use super::gate::{Gate, label_of};
 use super::inputs::{Given, Input};
 use super::models::OwnModel;
@@ -17,7 +16,7 @@ use super::paths::{is_group_key, is_key, last_part};
 use super::results::Results;
 use super::schema::{
     self, BUDGET_FIELDS, CONTEXTS, ENTRY_FIELDS, GATE, INPUT_FIELDS, Kind, MAX_COUNT, MAX_DELAY_SECONDS, MAX_LINE,
-    MAX_PHASES, MODEL, Needed, OUTPUT_FIELDS, OWN_LIMITS, TESTS_FIELDS, TOOLS_FIELDS, field, fields, required,
+    MAX_PHASES, MODEL, Needed, OUTPUT_FIELDS, OWN_LIMITS, TOOLS_FIELDS, field, fields, required,
 };
 use super::scripts::Scripts;
 use super::tools::{READING_TOOLS, is_carrier, means_tool};
@@ -363,8 +362,6 @@ fields! {
             field("tools", Kind::Mapping { fields: &TOOLS_FIELDS, switch: false, one: true }, "every tool is allowed"),
         /// Its limits. Of a workflow the default of its phases, not of nested workflows.
         limits: OwnLimits => OWN_LIMITS,
-        /// Tool calls that the rules of the phase must allow or refuse. `check` tests them.
-        tests: Vec<PhaseTest> = field("tests", Kind::Tests(&TESTS_FIELDS), "nothing is tested"),
         /// Names of subagent profiles, listed in the context prompt.
         profiles: Option<Vec<String>> = field("availableProfiles", Kind::Names, "(none)"),
         /// `required`: the agent cannot leave the phase without a summary.

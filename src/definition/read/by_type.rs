@@ -4,16 +4,14 @@ use super::fields::{Fields, texts};
 use super::own_limits::PathVariables;
 use super::values::{scalar, written};
 use super::yaml::Yaml;
-use super::{
-    budget, expected_calls, gate, inputs, models, outcomes, outputs, own_limits, results, tools, workflow_outputs,
-};
+use super::{budget, gate, inputs, models, outcomes, outputs, own_limits, results, tools, workflow_outputs};
 use crate::definition::diagnostic::{FieldProblem, PathPart};
 use crate::definition::model::WorkflowOutput;
 use crate::definition::model::schema::names;
 use crate::definition::model::{
     AutoContinue, BoundValue, BudgetBounds, ContextInjection, ContextMode, Entry, Field, FromField, Gate, Input, Kind,
-    Outcome, Output, OwnLimits, OwnModel, PhaseTest, Results, Show, Target, ToolPolicy, VALUE_TYPES, is_blank,
-    is_command_name, trim,
+    Outcome, Output, OwnLimits, OwnModel, Results, Show, Target, ToolPolicy, VALUE_TYPES, is_blank, is_command_name,
+    trim,
 };
 
 macro_rules! by_type {
@@ -56,7 +54,6 @@ by_type! {
     Vec<Outcome> => |fields, _| outcomes::read(fields),
     Vec<Output> => |fields, _| outputs::read(fields, &VALUE_TYPES),
     Vec<WorkflowOutput> => |fields, _| workflow_outputs::read(fields),
-    Vec<PhaseTest> => |fields, _| expected_calls::read(fields),
 }
 
 /// Returns the number that a table has as text.

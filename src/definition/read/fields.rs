@@ -523,7 +523,6 @@ fn find_empty<'a>(
 /// Returns true if a rule has no value. An empty list of tools or paths is a value: it allows or refuses nothing.
 fn is_empty(field: &Field, value: &Yaml) -> bool {
     match (field.kind, value) {
-        (Kind::Tests(_), _) => false,
         (_, Yaml::Null) => !field.may_be_empty(),
         (Kind::Mapping { .. } | Kind::Values, Yaml::Map(entries)) => entries.is_empty(),
         (Kind::NameOrNames | Kind::Words(_) | Kind::Arguments(_), Yaml::List(items)) => items.is_empty(),

@@ -7,7 +7,6 @@ mod by_type;
 pub(crate) mod conditions;
 pub(crate) mod each;
 mod events;
-pub(crate) mod expected_calls;
 pub(crate) mod fields;
 pub(crate) mod front_matter;
 pub(crate) mod gate;

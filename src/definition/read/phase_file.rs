@@ -8,7 +8,7 @@ use super::front_matter::Document;
 use super::step::default_id;
 use super::templates::MAX_UNKNOWN;
 use super::yaml::{Tree, Yaml};
-use super::{expected_calls, templates, tools, unread};
+use super::{templates, tools, unread};
 use crate::definition::diagnostic::{
     Diagnostic, Mapping, PathPart, PhaseProblem, Place, ToolProblem, UnreadField, VariableProblem,
 };
@@ -137,7 +137,6 @@ fn read_fields(fields: &mut Fields, files: &Bounded, check: Option<&Surroundings
     if let Some(surroundings) = check {
         tools::check_names(fields, surroundings);
         check_profiles(fields, surroundings);
-        expected_calls::check(fields, surroundings);
     }
     Ok(phase)
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::definition::schema::{
-    BUDGET_FIELDS, CHECK_FIELDS, ENTRY_FIELDS, Field, INPUT_FIELDS, Kind, Needed, TESTS_FIELDS, TOOLS_FIELDS,
+    BUDGET_FIELDS, CHECK_FIELDS, ENTRY_FIELDS, Field, INPUT_FIELDS, Kind, Needed, TOOLS_FIELDS,
 };
 
 fn phase_with(lines: &str) -> String {
@@ -37,7 +37,7 @@ fn has_no_value((loads, diagnostics): (bool, Vec<String>), name: &str) {
 fn each_field_of_a_file_that_is_a_rule_needs_a_value() {
     let mut rules = 0;
     let mut check = |field: &Field, read: &dyn Fn(&str) -> (bool, Vec<String>)| {
-        if field.needed != Needed::Not || matches!(field.kind, Kind::Tests(_)) {
+        if field.needed != Needed::Not {
             return;
         }
         let name = field.name;
@@ -136,27 +136,4 @@ fn a_list_of_tools_may_be_empty_and_has_no_empty_names() {
         let end = "`tools.blacklist`: expected the name of a tool, found an empty value";
         assert!(diagnostic.ends_with(end), "{diagnostic}");
     }
-}
-
-/// A test is no rule: its errors are found by a check and leave nothing out.
-#[test]
-fn tests_without_a_value_fail() {
-    for (lines, diagnostic) in [
-        ("tests:\n", "`tests`: expected a mapping with `allowed` or `refused`, found an empty value"),
-        ("tests: {}\n", "`tests`: expected a mapping with `allowed` or `refused`, found a mapping"),
-        ("tests: {allowed: }\n", "`tests.allowed`: expected a list of at least one tool call, found an empty value"),
-        ("tests: {refused: []}\n", "`tests.refused`: expected a list of at least one tool call, found a list"),
-        ("tests: {refused: [~]}\n", "`tests.refused`: expected `TOOL ARGUMENT`, found an empty value"),
-    ] {
-        assert_eq!(errors("", lines), (true, vec![]), "a load does not look at them");
-        let own = |(path, text): (&str, &str)| (path.to_owned(), text.to_owned());
-        let phase = phase_with(lines);
-        let files = [("w/workflow.yaml", FLOW), ("w/a.md", &phase)].map(own);
-        let files = Files { global: files.into_iter().collect(), ..Files::default() };
-        let (library, diagnostics) = Library::check(&files).unwrap();
-        assert!(library.get("w").is_some());
-        let [found] = &diagnostics[..] else { panic!("{diagnostics:?}") };
-        assert_eq!((found.severity(), &*found.message()), (Severity::Failure, diagnostic));
-    }
-    assert_eq!(TESTS_FIELDS.len(), 2);
 }

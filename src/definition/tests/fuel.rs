@@ -32,7 +32,7 @@ fn of_phases(files: &mut Files, count: usize, more: impl Fn(usize) -> String, te
 type Make = fn(&mut Files, usize);
 
 /// The dimensions that files can grow in, each with the size with which the count begins.
-const DIMENSIONS: [(&str, usize, Make); 19] = [
+const DIMENSIONS: [(&str, usize, Make); 18] = [
     ("phases", 40, |files, n| of_phases(files, n, |_| String::new(), |_| String::new())),
     ("unknown targets", 20, |files, n| {
         of_phases(files, n, |p| format!("outcomes: {{ a: some-wrng-{p}, b: sume-wrong-{p} }}\n"), |_| String::new());
@@ -54,18 +54,13 @@ const DIMENSIONS: [(&str, usize, Make); 19] = [
     }),
     ("long texts", 1_000, |files, n| of_phases(files, 3, |_| String::new(), |_| "{a}".repeat(n))),
     ("globs", 20, |files, n| {
-        let tests = "tests: { allowed: [write d1/a/b/c/x.md, write d2/a/y.md] }\n";
+        let gate = "gate: [{ file: d1/a/b/c/x.md }, { file: d2/a/y.md }]\n";
         of_phases(
             files,
             10,
-            |_| format!("write: [{}]\n{tests}", list(n, |g| format!("'d{g}/**/*.{{md,txt}}'"))),
+            |_| format!("write: [{}]\n{gate}", list(n, |g| format!("'d{g}/**/*.{{md,txt}}'"))),
             |_| String::new(),
         );
-    }),
-    ("tests", 20, |files, n| {
-        let tests =
-            |_| format!("write: ['**/*.md']\ntests: {{ allowed: [{}] }}\n", list(n, |t| format!("write {t}.md")));
-        of_phases(files, 10, tests, |_| String::new());
     }),
     ("files of gates", 5, |files, n| {
         let gate = |_| format!("write: [a/]\ngate: [{}]\n", list(n, |c| format!("{{ file: b/{c} }}")));

@@ -106,35 +106,3 @@ fn limits_of_a_phase_stand_before_those_of_the_workflow() {
     assert_eq!(of("w", 1), (default, RuleFile::Workflow, false, Sandbox::Required, true));
     assert_eq!(of("i", 0), (None, RuleFile::Own, true, Sandbox::Required, false), "not nested");
 }
-
-#[test]
-fn tests_are_checked_and_are_no_rules() {
-    let wrong = "tests: {allowed: [write x, 7], refused: bash, denied: []}\nwrite: []\n";
-    let files = [("w/workflow.yaml", FLOW), ("w/a.md", &phase_with(wrong))];
-    let (library, diagnostics) = load(&files);
-    assert_eq!(diagnostics, [""; 0], "a load does not look at them");
-    let EntryKind::Phase(phase) = &library.get("w").unwrap().phases[0].kind else { panic!() };
-    let [test] = &phase.tests[..] else { panic!("{:?}", phase.tests) };
-    assert_eq!((test.parts(), test.allowed), (("write", Some("x")), true));
-
-    let own = |(path, text): (&str, &str)| (path.to_owned(), text.to_owned());
-    let files = Files { global: files.into_iter().map(own).collect(), ..Files::default() };
-    let (checked, diagnostics) = Library::check(&files).unwrap();
-    assert!(checked.iter().eq(library.iter()), "nothing is left out");
-    assert!(checked.left_out().is_empty());
-    let found: Vec<String> = diagnostics
-        .iter()
-        .filter(|diagnostic| diagnostic.severity() == Severity::Failure)
-        .map(Diagnostic::to_string)
-        .collect();
-    assert_eq!(
-        found,
-        [
-            "~/workflows/w/a.md:5:19: in the workflow \"w\", `write x` is refused by `write` of this phase, and the test wants it allowed",
-            "~/workflows/w/a.md:5:28: `tests.allowed`: expected `TOOL ARGUMENT`, found a number",
-            "~/workflows/w/a.md:5:41: `tests.refused`: expected a list of at least one tool call, found a string",
-            "~/workflows/w/a.md:5:47: unknown field `denied` in `tests`",
-        ]
-    );
-    assert_eq!(diagnostics.len(), found.len());
-}

@@ -2,14 +2,13 @@
 
 use crate::sorted::Set;
 
-use super::expected_calls::steps_of_call;
 use super::fuel::Fuel;
 use crate::definition::diagnostic::{Anchored, LimitProblem, PathPart, Problem, WorkflowProblem, in_group};
 use crate::definition::model::places::resolve;
 use crate::definition::model::{
     COMMAND_TOOLS, CheckKind, EntryKind, FILE_TOOLS, Library, Limits, OwnLimits, Permission, Phase, RuleFile, Sandbox,
-    Show, Stale, Surroundings, ToolPolicy, Workflow, WorkflowFiles, below, is_everything, is_glob, is_of_pi,
-    means_tool, permission, split, with_names,
+    Show, Stale, Surroundings, ToolPolicy, Workflow, WorkflowFiles, below, expansions, is_everything, is_glob,
+    is_of_pi, means_tool, permission, split, with_names,
 };
 
 /// Reports the limits of all workflows.
@@ -36,6 +35,15 @@ pub(crate) fn report(
         }
     }
     Ok(())
+}
+
+/// Steps of the decision on a call: the host tells where each path leads, and each glob is compared with the argument.
+fn steps_of_call(limits: &Limits, argument: &str) -> usize {
+    const HOST: usize = 500;
+    let rules = limits.write.iter().flat_map(|write| write.iter()).chain(limits.hide);
+    let kept = limits.kept.len().saturating_mul(HOST);
+    let of_rule = |rule: &String| HOST + expansions(rule) * (rule.len() + argument.len());
+    HOST + kept + rules.map(of_rule).fold(0, usize::saturating_add)
 }
 
 /// A file, and the indices of the entries that lead to a phase in it.

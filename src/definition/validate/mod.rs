@@ -2,7 +2,6 @@
 
 pub(crate) mod command_names;
 pub(crate) mod context;
-pub(crate) mod expected_calls;
 pub(crate) mod flow;
 pub(crate) mod fuel;
 pub(crate) mod known;
