@@ -398,8 +398,12 @@ for (const version of VERSIONS) {
         const { run } = await withPi(t, version, hangs, { globalFiles: HELLO });
         const ended = await run(name, "Do it", "--budget", "time=1s", "--session", "a.jsonl");
         assert.equal(ended.status, 6, ended.stderr);
-        assert.match(ended.stderr, /the budget is used up: its time is over, and \S+( \S+)? has not answered/);
-        if (name === "-") continue;
+        const plain = name === "-";
+        const ends = plain
+          ? "the budget is used up: its time is over, and the agent has not answered"
+          : "is used up: 1s of 1s at work";
+        assert.ok(ended.stderr.includes(ends), ended.stderr);
+        if (plain) continue;
         const over = await run("--continue", "--session", "a.jsonl");
         assert.equal(over.status, 0, over.stderr);
       }
