@@ -168,7 +168,7 @@ fn all_diagnostics_of_a_file_are_told_with_their_places() {
             "~/workflows/w/workflow.yaml:2:14: `commandName`: expected letters, digits, `_` and `-` only, found `a b`",
             "~/workflows/w/workflow.yaml:3:17: `initialMessage`: expected a string, found a list",
             "~/workflows/w/workflow.yaml:4:7: `show`: expected `user` or `workflows`, found `all`",
-            "~/workflows/w/workflow.yaml:5:11: `loopable`: expected `true` or `false`, found a string",
+            "~/workflows/w/workflow.yaml:5:11: `loopable`: expected `true` or `false`, found `no`",
             "~/workflows/w/workflow.yaml:8:5: `phases`: expected a file name, `phase: FILE`, `subworkflow: KEY`, `prompt: TEXT`, `run: COMMAND`, `ask: QUESTION` or `phases: [ENTRY, …]`, found a number",
             "~/workflows/w/workflow.yaml:9:5: `phases`: expected a file name, `phase: FILE`, `subworkflow: KEY`, `prompt: TEXT`, `run: COMMAND`, `ask: QUESTION` or `phases: [ENTRY, …]`, found a mapping",
         ],

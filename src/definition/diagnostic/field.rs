@@ -6,7 +6,7 @@ use super::description::{Description, error, suggestion, warning};
 use super::meant::{self, Mapping};
 use super::value::ValueKind;
 use crate::definition::model::schema;
-use crate::definition::model::{Phase, Workflow, either, nearest, short};
+use crate::definition::model::{Phase, Workflow, either, nearest, short, tool_in_another_case};
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum FieldProblem {
@@ -91,7 +91,9 @@ impl FieldProblem {
                 error(format!("`{field}`: expected {words}, found {found}")).suggest(*suggestion)
             }
             Self::BadValue { field, expected, found, suggestion } => {
-                error(format!("`{field}`: expected {expected}, found {found}")).suggest(suggestion.as_ref())
+                let switch = switch_meant(found.trim_matches('`')).filter(|_| expected.contains("`true`"));
+                let suggestion = suggestion.as_deref().or(switch);
+                error(format!("`{field}`: expected {expected}, found {found}")).suggest(suggestion)
             }
             Self::BadName { field, name } => error(format!(
                 "`{field}`: expected at most 60 letters, digits, `_` and `-` as a name, found `{}`",
@@ -106,8 +108,9 @@ impl FieldProblem {
                     _ => Mapping::Other,
                 };
                 let unknown = error(format!("unknown field `{field}` in `{of}`")).marking(field);
-                let own = meant::own_entry(field).filter(|_| mapping == Mapping::Entry);
-                let help = own.or_else(|| meaning(field, known, mapping));
+                let own = meant::own_entry(field, known).filter(|_| mapping == Mapping::Entry);
+                let part = meant::part(of, field).map(|part| format!("did you mean `{part}`?"));
+                let help = own.or(part).or_else(|| meaning(field, known, mapping));
                 unknown.help(help.unwrap_or_else(|| suggestion(field, known, mapping)))
             }
             Self::UnknownField { of, field, known } => {
@@ -130,6 +133,15 @@ impl FieldProblem {
     }
 }
 
+/// Returns the word for a switch that a text means, as YAML 1.1 read it.
+fn switch_meant(text: &str) -> Option<&'static str> {
+    match &*text.to_ascii_lowercase() {
+        "yes" | "on" | "y" => Some("true"),
+        "no" | "off" | "n" => Some("false"),
+        _ => None,
+    }
+}
+
 /// Describes a text in the place of a list.
 fn not_a_list(field: &str, expected: &str, text: &str) -> Description {
     let wrong = error(format!("`{field}`: expected {expected}, found a string"));
@@ -144,7 +156,8 @@ fn not_a_list(field: &str, expected: &str, text: &str) -> Description {
         return wrong.help("`write: []` allows nothing");
     }
     let text = text.trim_matches(['[', ']', ' ']);
-    let items: Vec<&str> = text.split(',').map(str::trim).collect();
+    let in_case = |tool| tool_in_another_case(tool, &[]).filter(|_| field.starts_with("tools.")).unwrap_or(tool);
+    let items: Vec<&str> = text.split(',').map(str::trim).map(in_case).collect();
     wrong.help(format!("did you mean `{name}: [{}]`?", items.join(", ")))
 }
 
@@ -186,8 +199,11 @@ fn command_name(text: &str) -> Option<String> {
 fn meaning(field: &str, known: &[&str], of: Mapping) -> Option<String> {
     // A field of phase files has another name beside `prompt`, and `prompt` has another meaning elsewhere.
     let place = place_of(field).filter(|_| of != Mapping::Prompt && field != "prompt");
+    let place = place.filter(|_| of != Mapping::Other || field != "description");
     let place = place.map(|place| format!("`{field}` belongs in {place}"));
-    let near = nearest(field, known.iter().copied());
+    let plain = meant::plain(field);
+    let is_negated = ["not", "no", "never", "without"].iter().any(|word| plain.starts_with(word));
+    let near = nearest(field, known.iter().copied()).filter(|known| !is_negated || known.starts_with('n'));
     let meant = || meant::gone(field, of).or_else(|| meant::help(field, of));
     let far = || {
         let all = Phase::FIELDS.iter().chain(Workflow::FIELDS).map(|field| field.name);

@@ -96,12 +96,16 @@ const WAYS: &str = "outcomes: { clean: next, issues: loop }";
 const PARALLEL: &str = "make a parallel group: `- phases: [bugs.md, docs.md]` with `parallel: true` beside it, or the number of agents at a time";
 const JOIN: &str = "beside `parallel` of a group, `need: 2` is the number of branches that must come to their end, and `decide: [issues, clean]` or `decide: majority` gives the outcome";
 const CHECKS_IN_ORDER: &str = "the checks of `gate` run one after another: remove it";
+const LACKS: &str = "no check is for what a file lacks; a command is: `run: '! grep -q TODO docs/plan.md'`";
+const FOLDER: &str = "begin the line with it, as in `run: cd web && npm test`";
+const STATUS: &str = "a command passes with the exit status 0: remove it";
+const ANSWERS: &str = "each answer to `ask` is one of its outcomes, as in `outcomes: { go: next, change: loop }`";
 const WHEN: &str = "when: { outcome.ID: NAME }";
 
 /// The fields of other programs. If an entry cannot be read, the help explains its field in the earliest row. A test
 /// checks that all YAML in the rows is without errors in its place, and that no name is a field of this program there.
 #[rustfmt::skip]
-const ROWS: [Row; 39] = [
+const ROWS: [Row; 44] = [
     (&["prompt", "task", "body", "content"], [
         Here("initialMessage: \"Work on this: {description}\""),
         Here(PROMPT),
@@ -114,7 +118,7 @@ const ROWS: [Row; 39] = [
         Help("write the instructions below the front matter"),
         Unknown,
     ]),
-    (&["run", "bash", "script", "command", "commands", "cmd", "shell", "exec"],
+    (&["run", "bash", "check", "test", "script", "command", "commands", "cmd", "shell", "exec"],
         [In(Phase, RUN), Here("run: npm test"), Here(RUN), Here("run: npm test")]),
     (&["ask", "question", "confirm", "approve", "approval", "human", "humanreview"],
         [In(Phase, APPROVE), Here(ASK), Here(APPROVE), Here("approve: Is it right?")]),
@@ -147,7 +151,7 @@ const ROWS: [Row; 39] = [
     ]),
     (&["maxiterations", "iterations", "maxrounds", "maxcycles"],
         [Here("maxLoops: 10"), In(Workflow, "maxLoops: 10"), In(Workflow, "maxLoops: 10"), In(Workflow, "maxLoops: 10")]),
-    (&["answers", "answer", "choices", "options", "buttons"], [In(Phase, WAYS), In(Phase, WAYS), Here(WAYS), In(Phase, WAYS)]),
+    (&["answers", "answer", "choices", "options", "buttons"], [In(Phase, WAYS), Help(ANSWERS), Here(WAYS), In(Phase, WAYS)]),
     (&["next", "then", "goto", "transitions", "transition", "branches", "branch", "switch", "routes", "route", "edges"],
         [In(Phase, WAYS), In(Phase, WAYS), Here(WAYS), In(Phase, WAYS)]),
     (&["if", "condition", "conditions", "onlyif", "unless"],
@@ -182,11 +186,19 @@ const ROWS: [Row; 39] = [
         In(Check, "env: { TASK: task }"),
         Here("env: { TASK: task }"),
     ]),
+    (&["notcontains", "doesnotcontain", "excludes", "lacks", "absent"], [Unknown, Unknown, Unknown, Help(LACKS)]),
+    (&["matches", "match", "pattern", "regex", "grep"],
+        [Unknown, Unknown, Unknown, Help("`contains: TODO` beside `file` is a regular expression")]),
+    (&["exists", "fileexists"], [Unknown, Unknown, Unknown, Here("file: docs/plan.md")]),
+    (&["cwd", "workingdirectory", "workdir", "dir", "directory"], [Unknown, Help(FOLDER), Unknown, Help(FOLDER)]),
+    (&["exitcode", "exitstatus", "expect", "expected"], [Unknown, Help(STATUS), Unknown, Help(STATUS)]),
     (&["name", "title"], [Here("name: Plan"), Here(LABEL), Here("name: Plan"), Here("label: Tests")]),
     (&["icon", "symbol"], [Unknown, Unknown, Here("emoji: \"📝\""), Unknown]),
-    (&["allowedtools", "allowtools", "toolallowlist", "whitelist", "allowlist", "allow", "coretools", "includetools"],
+    (&["allowedtools", "allowtools", "toolallowlist", "whitelist", "allowlist", "allow", "coretools", "includetools",
+        "enabledtools", "availabletools"],
         [In(Phase, WHITELIST), In(Phase, WHITELIST), Here(WHITELIST), Unknown]),
-    (&["disallowedtools", "deniedtools", "denytools", "blockedtools", "blacklist", "denylist", "deny", "excludetools"],
+    (&["disallowedtools", "deniedtools", "denytools", "blockedtools", "blacklist", "denylist", "deny", "excludetools",
+        "disabledtools"],
         [In(Phase, BLACKLIST), In(Phase, BLACKLIST), Here(BLACKLIST), Unknown]),
     (&["readonly", "noedit", "nowrite", "denywrite", "permissionmode", "permissions", "permission", "sandboxmode", "mode"],
         [Here(READ_ONLY), In(Phase, READ_ONLY), Here(READ_ONLY), Unknown]),
@@ -200,7 +212,9 @@ const ROWS: [Row; 39] = [
 /// Returns the meaning of a field of other programs in an input, an output or a field of records.
 fn of_value(name: &str) -> Meant {
     match name {
-        "enum" | "values" | "choices" | "oneof" | "allowed" => Here("options: [small, large]"),
+        "enum" | "values" | "choices" | "oneof" | "allowed" => {
+            Help("a value of `type: choice` has `options: [small, large]`")
+        }
         "required" => Help("remove it: a value must be given, unless `optional: true` or a `default` stands there"),
         "pattern" | "regex" | "format" | "validate" | "match" => {
             Help("remove it: no value has a pattern; a first step with `run` can check one")
@@ -216,7 +230,7 @@ fn of_value(name: &str) -> Meant {
 }
 
 /// Returns a name in lower case without `_` and `-`.
-fn plain(field: &str) -> String {
+pub(crate) fn plain(field: &str) -> String {
     let name: String = field.chars().filter(|c| !matches!(c, '_' | '-')).collect();
     name.to_ascii_lowercase()
 }
@@ -255,11 +269,34 @@ pub(crate) fn help(field: &str, of: Mapping) -> Option<String> {
 }
 
 /// Returns the help for a field, in an entry of `phases` of some kind, that means another kind of entry.
-pub(crate) fn own_entry(field: &str) -> Option<String> {
+pub(crate) fn own_entry(field: &str, known: &[&str]) -> Option<String> {
     let Here(yaml) = find(field, Entry)?.1 else { return None };
     let first = yaml.lines().next().unwrap_or_default();
-    let is_kind = ["run: ", "ask: ", "phase: ", "subworkflow: ", "prompt: "].iter().any(|kind| first.starts_with(kind));
-    is_kind.then(|| format!("give it an entry of its own, as in `- {first}`"))
+    let kind = first.split(':').next().unwrap_or_default();
+    if !["run", "ask", "phase", "subworkflow", "prompt"].contains(&kind) {
+        None
+    } else if yaml == FAILED {
+        Some(ON_FAILURE.to_owned())
+    } else if known.first() == Some(&kind) {
+        Some(format!("remove it: `{kind}` is there already"))
+    } else {
+        Some(format!("give it an entry of its own, as in `- {first}`"))
+    }
+}
+
+/// Returns the field that a field means in a mapping of a few fields.
+pub(crate) fn part(of: &str, field: &str) -> Option<&'static str> {
+    Some(match (of, &*plain(field)) {
+        ("tools", "allow" | "allowed" | "include" | "only" | "enable") => "whitelist",
+        ("tools", "deny" | "denied" | "exclude" | "disallow" | "disallowed" | "block" | "disable") => "blacklist",
+        ("outcomes", "goto" | "target" | "leadsto" | "next" | "phase") => "to",
+        ("outcomes", "times" | "limit" | "maxtimes" | "maxloops" | "count") => "max",
+        ("budget", "minutes" | "duration" | "timeout" | "seconds" | "timelimit") => "time: 10m",
+        ("budget", "tokens" | "maxtokens") => "outputTokens: 60000",
+        ("budget", "usd" | "dollars" | "price" | "maxcost") => "cost: 2.50",
+        ("budget", "maxturns" | "steps" | "iterations") => "turns: 40",
+        _ => return None,
+    })
 }
 
 /// Returns the help for a field that was removed from every mapping, or that does not belong in this mapping.

@@ -17,6 +17,10 @@ pub enum ToolProblem {
 impl ToolProblem {
     pub(crate) fn describe(&self) -> Description {
         match self {
+            Self::ToolsAsList { found, names } if names.iter().any(|name| matches!(&**name, "*" | "all" | "none")) => {
+                error(format!("`tools`: expected a mapping, found {found}"))
+                    .help("without `tools` all tools are allowed; `tools: { whitelist: [] }` allows none")
+            }
             Self::ToolsAsList { found, names } => {
                 error(format!("`tools`: expected a mapping, found {found}")).help(format!(
                     "write `tools: {{ whitelist: [{}] }}` to allow these tools only, or `blacklist` to refuse them",

@@ -23,7 +23,8 @@ pub(crate) fn nearest_within<'a>(
         }
         let too_long = word.len().max(known.len()) > 4 * MAX_LENGTH;
         let other = if too_long { 0 } else { known.chars().count() };
-        let limit = length.max(other) / 3;
+        // A word of two letters with another one is another word.
+        let limit = if length < 3 { 0 } else { length.max(other) / 3 };
         // The distance is at least the difference of the lengths.
         if too_long || length.abs_diff(other) > limit {
             continue;

@@ -385,6 +385,7 @@ impl<'a> Fields<'a> {
                 let (expected, value) = (EXPECTED.to_owned(), word.clone());
                 FieldProblem::Quoted { field: field.to_owned(), expected, value }
             }
+            Some(Yaml::String(word)) => FieldProblem::bad(field, EXPECTED, format!("`{word}`")),
             Some(other) => FieldProblem::wrong_type(field, EXPECTED, other.kind()),
         };
         self.report(&[PathPart::Key(field)], problem);

@@ -61,7 +61,19 @@ pub(crate) fn read(fields: &mut Fields) -> Option<Gate> {
         }
         Some(Yaml::List(items)) => items.clone(),
         Some(other) => {
-            wrong_type(fields, &[PathPart::Key("gate")], "gate", "a list of checks", other.kind());
+            let problem = FieldProblem::bad("gate", "a list of checks", other.kind().to_string());
+            let meant = match other {
+                Yaml::String(text) => Some(meant_check(text)),
+                Yaml::Map(_) => None,
+                _ => Some("{ run: npm test }".to_owned()),
+            };
+            match meant {
+                Some(check) => {
+                    let list = Some(format!("gate: [{check}]"));
+                    fields.report(&[PathPart::Key("gate")], problem.suggest(list));
+                }
+                None => wrong_type(fields, &[PathPart::Key("gate")], "gate", "a list of checks", other.kind()),
+            }
             return None;
         }
     };
@@ -69,11 +81,28 @@ pub(crate) fn read(fields: &mut Fields) -> Option<Gate> {
     Some(Gate { checks, attempts })
 }
 
+/// Returns the check that a text means, in YAML: a question, a file, or a command.
+fn meant_check(text: &str) -> String {
+    let text = text.trim();
+    let kind = match text {
+        question if question.ends_with('?') => "approve",
+        file if file.ends_with(".md") && !file.contains(' ') => "file",
+        _ => "run",
+    };
+    let is_plain = |c: char| c.is_alphanumeric() || " ./_=-".contains(c);
+    match text.chars().all(is_plain) && text.starts_with(|c: char| c.is_alphanumeric() || c == '.') {
+        true => format!("{{ {kind}: {text} }}"),
+        false => format!("{{ {kind}: '{}' }}", text.replace('\'', "''")),
+    }
+}
+
 /// Reads a check; `None` after an error.
 fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
     let here = [PathPart::Key("gate"), PathPart::Item(index)];
     let Yaml::Map(entries) = item else {
-        wrong_type(fields, &here, "gate", "a check", item.kind());
+        let problem = FieldProblem::bad("gate", "a check", item.kind().to_string());
+        let meant = if let Yaml::String(text) = item { Some(meant_check(text)) } else { None };
+        fields.report(&here, problem.suggest(meant));
         return None;
     };
     let had_errors = std::mem::take(&mut fields.has_errors);

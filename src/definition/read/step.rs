@@ -120,7 +120,12 @@ fn own_outcomes(fields: &mut Fields) -> Vec<Outcome> {
     for other in given.iter().filter(|given| !OUTCOMES.contains(&&*given.name)) {
         let name = other.name.clone();
         let problem = FieldProblem::bad("outcomes", format!("{} with `run`", either(&OUTCOMES)), format!("`{name}`"));
-        fields.report(&[PathPart::Key("outcomes"), PathPart::Name(&name)], problem);
+        let meant = match &*name.to_ascii_lowercase() {
+            "pass" | "passed" | "success" | "succeeded" | "done" | "good" | "green" => Some(Step::OK),
+            "fail" | "failure" | "error" | "bad" | "red" => Some(Step::FAILED),
+            _ => None,
+        };
+        fields.report(&[PathPart::Key("outcomes"), PathPart::Name(&name)], problem.suggest(meant));
     }
     if given.iter().all(|given| given.name != Step::OK) {
         given.insert(0, Outcome::new(Step::OK, Target::Next));

@@ -72,10 +72,12 @@ fn tool_policy(fields: &mut Fields) -> Option<ToolPolicy> {
             tools
         }
         Some(other) => {
-            let names = match other {
+            let names: Vec<String> = match other {
                 Yaml::String(text) => text.split(',').map(|name| name.trim().to_owned()).collect(),
                 other => texts(other.items()).unwrap_or_default(),
             };
+            let in_case = |name: String| tool_in_another_case(&name, &[]).map_or(name.clone(), ToOwned::to_owned);
+            let names = names.into_iter().map(in_case).collect();
             let problem = ToolProblem::ToolsAsList { found: other.kind(), names };
             fields.report(&[PathPart::Key("tools")], problem);
             return None;

@@ -77,6 +77,11 @@ impl Declaration<'_> {
                     format!("{of}.{name}"),
                     "a mapping like `{ type: text }`",
                     self.value.kind().to_string(),
+                )
+                .suggest(
+                    scalar(self.value)
+                        .filter(|word| self.types.contains(&&**word))
+                        .map(|word| format!("{name}: {{ type: {word} }}")),
                 ),
             );
             return None;

@@ -22,7 +22,12 @@ pub(super) fn refusal(
     let is_item = |line: &str| line.trim_start().starts_with("- ");
     // A comment in the line above does not matter where the layout of the line is wrong.
     let is_layout = layout.is_some() || is_item(line) && is_item(above);
+    let opened = block_without_indent(text, index);
     let help = match first {
+        _ if opened.is_some() => {
+            let opened = short(opened.unwrap_or_default(), 60);
+            format!("indent each line of the text below `{opened}` further than the name of this field")
+        }
         Some('\t') => "indent with spaces, not with tabs".to_owned(),
         Some('\0'..='\u{1f}' | '\u{7f}'..='\u{9f}') => "remove the control character".to_owned(),
         Some('-') if line.starts_with("---") => "use one `---` only, before the first field".to_owned(),
@@ -90,6 +95,22 @@ fn in_quotes(line: &str) -> Option<String> {
         _ => true,
     };
     (is_key && is_text).then(|| format!("{key}: {}", quoted(value)))
+}
+
+/// Returns the last field up to a line that opens a text with `|` or `>`, if the text is not indented more than it.
+fn block_without_indent(text: &str, index: usize) -> Option<&str> {
+    let indent = |line: &str| line.len() - line.trim_start_matches([' ', '-']).len();
+    let lines: Vec<&str> = text.lines().take(index + 1).filter(|line| !line.trim().is_empty()).collect();
+    let last = lines.iter().rposition(|line| opens_block(line))?;
+    let below = lines.get(last + 1)?;
+    let opening = lines.get(last)?;
+    (indent(below) <= indent(opening)).then(|| opening.trim_start_matches([' ', '-']))
+}
+
+/// Returns true if a line ends with the mark of a text of several lines.
+fn opens_block(line: &str) -> bool {
+    let line = line.trim_end().trim_end_matches(['-', '+']);
+    line.ends_with(": |") || line.ends_with(": >")
 }
 
 /// Returns a text in quotes.

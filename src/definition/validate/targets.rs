@@ -73,9 +73,8 @@ impl<'a> Errors<'a, '_> {
             Target::Entry(id) if !self.is_target(id) => id,
             Target::End if self.workflow.each.is_none() || self.workflow.parallel.is_some() => {
                 let expected = "`end` in a group with `each` that is not parallel";
-                return Some(
-                    FieldProblem::bad(field, expected, format!("`end` in {}", self.workflow.in_words())).into(),
-                );
+                let found = format!("`end` in {}", self.workflow.in_words());
+                return Some(FieldProblem::bad(field, expected, found).suggest(Some("done")).into());
             }
             Target::Next | Target::Loop | Target::Done | Target::Stop | Target::End | Target::Entry(_) => return None,
         };
@@ -91,10 +90,28 @@ impl<'a> Errors<'a, '_> {
         let problem = FieldProblem::bad(
             field,
             format!("`next`, `loop`, `done`, `stop` or the id of an entry of {}", self.workflow.in_words()),
-            format!("`{id}`{why}"),
+            match id.contains(' ') {
+                true => format!("the text `{id}`: the text of the phase says when to take an outcome"),
+                false => format!("`{id}`{why}"),
+            },
         )
-        .suggest(self.fuel.nearest(id, ids.chain(Target::WORDS)).filter(|_| why.is_empty()));
+        .suggest(self.fuel.nearest(id, ids.chain(Target::WORDS)).or_else(|| self.meant(id)).filter(|_| why.is_empty()));
         Some(problem.into())
+    }
+
+    /// Returns the target that a word of other programs, a file or a text means.
+    fn meant(&self, word: &str) -> Option<&'a str> {
+        match &*word.to_ascii_lowercase() {
+            "finish" | "finished" | "complete" | "completed" | "exit" => Some("done"),
+            "retry" | "again" | "repeat" | "restart" | "redo" | "back" => self.workflow.loopable.then_some("loop"),
+            "fail" | "failed" | "failure" | "abort" | "error" | "cancel" | "quit" => Some("stop"),
+            "continue" | "proceed" | "forward" => Some("next"),
+            text if text.contains(' ') => Some("next"),
+            file => {
+                let mut phases = self.workflow.phases.iter().filter_map(Entry::as_phase);
+                phases.find(|phase| phase.file.ends_with(&format!("/{file}"))).map(|phase| &*phase.id)
+            }
+        }
     }
 
     /// Returns true if the id means one entry: a phase, or the only nested workflow with this id.

@@ -234,6 +234,14 @@ fn errors_of<T: UserContent>(case: &Case) -> Vec<Diagnostic> {
     }
 }
 
+/// What authors and models write instead of a field or a value, is told with a place.
+#[test]
+fn slips_are_told() {
+    let reports = cases("slips_of_authors_and_models", "expected");
+    assert!(reports.len() > 150, "{}", reports.len());
+    assert!(reports.iter().all(|report| report.starts_with("~/workflows/w/")));
+}
+
 /// Each YAML that a help shows in the place of something is taken as it is written: then the file has one problem less,
 /// and no other.
 #[test]
@@ -323,6 +331,8 @@ fn ways_to_take(case: &Case, diagnostic: &Diagnostic, shown: &str) -> Vec<Files>
     let whole = shown.replace('\n', &format!("\n{}", " ".repeat(indent)));
     let tries = [
         (line.replacen(found, shown, 1), 0),
+        (line.replacen(&format!("'{found}'"), shown, 1), 0),
+        (line.replacen(&format!("\"{found}\""), shown, 1), 0),
         // The other way that the help for a comment names.
         (line.replacen('#', "# ", 1), 0),
         (format!("{}{whole}", &line[..indent]), below),
