@@ -3,7 +3,9 @@
 use crate::sorted::Map;
 
 use super::diagnostic::report::{self};
-use super::diagnostic::{Anchored, Diagnostic, PathPart, PhaseProblem, Problem, ToolProblem, WorkflowProblem};
+use super::diagnostic::{
+    Anchored, Diagnostic, PathPart, PhaseProblem, Problem, ToolProblem, VariableProblem, WorkflowProblem,
+};
 use super::model::{
     ALIASES_ROOT, BUILTIN_ROOT, LeftOut, Library, Notify, PackageScope, Parts, Replacing, Root, Stale, Surroundings,
     UserLimits, Workflow, WorkflowFiles, last_part, package_of,
@@ -115,6 +117,9 @@ pub(super) fn read(
     if check.is_some() {
         variables::remove_known_summaries(&library, fuel, &mut diagnostics);
         variables::remove_known_values(&library, fuel, &mut diagnostics);
+    } else {
+        // Without a check nothing tells if the variable is known around the text.
+        diagnostics.retain(|one| !matches!(one.problem, Problem::Variable(VariableProblem::NoItem { .. })));
     }
     report::sort(&mut diagnostics);
     Ok((library, diagnostics))
