@@ -26,6 +26,8 @@ export class RunningCalls {
   #running = new Map();
   /** The beginnings of the calls of this turn that are not refused, in milliseconds. @type {Map<string, number>} */
   #begun = new Map();
+  /** The calls of this turn that have not begun, because the agent was aborted before. @type {Set<string>} */
+  #unbegun = new Set();
 
   get all() {
     return [...this.#running.values()];
@@ -58,6 +60,10 @@ export class RunningCalls {
   watchEnds(pi) {
     pi.on("tool_result", ({ toolCallId }) => this.end(toolCallId));
     pi.on("tool_execution_end", ({ toolCallId }) => this.end(toolCallId));
+    // pi gives the rest of an aborted answer's calls a result without `tool_call`.
+    pi.on("tool_execution_start", ({ toolCallId }, { signal }) => {
+      if (signal?.aborted) this.#unbegun.add(toolCallId);
+    });
     // The model's calls end with the agent's run; a call that another tool made may still run.
     pi.on("agent_end", () => {
       for (const { id, parent } of this.all) if (parent === undefined) this.end(id);
@@ -67,18 +73,22 @@ export class RunningCalls {
   endAll() {
     this.#running.clear();
     this.#begun.clear();
+    this.#unbegun.clear();
   }
 
   /**
-   * Returns the calls of a turn that is over. pi does not tell the extension of a call that pi itself refuses.
+   * Returns the calls of a turn that is over. pi does not tell the extension of a call that pi itself refuses. A call that
+   * has not begun is none.
    * @param {any} event pi's event `turn_end`
    * @returns {import("./interface.js").EndedCall[]}
    */
   ofTurn({ message, toolResults }) {
-    const begun = this.#begun;
+    const [begun, unbegun] = [this.#begun, this.#unbegun];
     this.#begun = new Map();
+    this.#unbegun = new Set();
     const parts = Array.isArray(message?.content) ? message.content : [];
-    return (Array.isArray(toolResults) ? toolResults : []).map(({ toolCallId, toolName, content, isError }) => {
+    const results = (Array.isArray(toolResults) ? toolResults : []).filter(({ toolCallId: id }) => !unbegun.has(id));
+    return results.map(({ toolCallId, toolName, content, isError }) => {
       const since = begun.get(String(toolCallId));
       const call = parts.find((/** @type {any} */ { type, id }) => type === "toolCall" && id === toolCallId);
       const text = json([toolName, call?.arguments, content, isError === true]);

@@ -216,11 +216,17 @@ function detach(words, task, options, session) {
   return STATUS.done;
 }
 
+/** Lines of pi that tell no error: warnings, what it does as it starts, and lines that go on from these. */
+const NO_ERROR = /^(?:\s|Warning:|Installing |Could not restore model |No models available)|^$/;
+
+/** The first line of the highest rank tells the error of pi. @param {string} line */
+const errorRank = (line) => (NO_ERROR.test(line) ? 0 : /Error:/.test(line) ? 2 : 1);
+
 /** A pi that works on a run. */
 class Headless {
   #session;
   #isMeant;
-  /** The first and the last line of standard error. */
+  /** The line of standard error that tells the error best, and the last line. */
   #firstError = "";
   #lastError = "";
   /** The seal of changed rules for which the run waits. @type {string | undefined} */
@@ -386,7 +392,7 @@ class Headless {
     const line = plainText(text).trim();
     if (line === "") return;
     this.#seal = ACCEPTS_RULES.exec(line)?.[1] ?? this.#seal;
-    this.#firstError ||= line;
+    if (errorRank(plainText(text)) > errorRank(this.#firstError)) this.#firstError = line;
     this.#lastError = line;
     this.progress.line(line);
   }
@@ -403,7 +409,7 @@ class Headless {
       return end("budget", `the budget is used up: ${late}`);
     const hasEnded = piEnd.signal === null && (piEnd.status === 0 || piEnd.status === 1);
     // An error of pi begins with the reason; a crash ends with the reason.
-    const told = hasEnded ? this.#firstError : this.#lastError;
+    const told = (hasEnded && this.#firstError) || this.#lastError;
     if (!this.#hasWorkflow) {
       const { failure } = this.agent;
       if (this.#usedUp !== undefined) return end("budget", `the budget is used up: ${this.#usedUp}`);

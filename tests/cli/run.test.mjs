@@ -475,6 +475,24 @@ for (const version of VERSIONS) {
       assert.deepEqual(sessionFiles(sandbox), []);
     });
 
+    test("the first line of pi that tells an error is the reason", async (t) => {
+      const { start, program } = await withPi(t, version, nextUntilDone, { globalFiles: HELLO });
+      const before = ["Warning: old", "No models available. See:", "  models.md", "Installing x"];
+      for (const [lines, reason] of [
+        [[...before, "told", "TypeError: why", "Error: late"], "TypeError: why"],
+        [[...before, "why", "last"], "why"],
+        [before, "Installing x"],
+      ]) {
+        const tells = `printf '%s\\n' ${[lines]
+          .flat()
+          .map((line) => `'${line}'`)
+          .join(" ")} >&2`;
+        const other = program("other", `[ "$1" = --version ] && echo 1.6.0 && exit 0\n${tells}\nexit 1`);
+        const { stderr } = await start(["hello", "Do it", "--quiet", "--pi", other]).ended;
+        assert.equal(stderr, `no run was started: ${reason}\n`);
+      }
+    });
+
     test("--detach goes on in the background, and runs shows it as running, lost or ended", LONG, async (t) => {
       const script = (/** @type {any} */ request, /** @type {number} */ index) =>
         index === 1 ? { text: "Thinking", hang: true } : nextUntilDone(request);

@@ -1,7 +1,10 @@
 // Bounds hold for a model that does not do what it is told, also where pi refuses its calls itself.
 
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { suite, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { withPi } from "../cli/with-pi.mjs";
 import { branchOf, branchesOf, panel, requestsOf } from "./harness/branches.mjs";
 import { ALL, LONG, VERSIONS, some } from "./harness/extent.mjs";
@@ -208,6 +211,29 @@ for (const version of VERSIONS) {
       const slow = model.requests.findLastIndex((request) => branchOf(request) === "Slow");
       const more = model.requests.slice(slow).filter((request) => branchOf(request) === "Quick").length;
       assert.ok(more <= 3, `${more} answers of the other branch`);
+      await rpc.close();
+    });
+
+    test("calls that Escape has kept from beginning are none", async (t) => {
+      const reads = Array.from({ length: 30 }, (_, index) => ({ name: "read", arguments: { path: `f${index}` } }));
+      // With a move among them, pi makes them one after another.
+      const calls = [
+        { name: "bash", arguments: { command: "touch begun; sleep 60" } },
+        ...reads,
+        ...leave("next").calls,
+      ];
+      const { sandbox } = await stage(t, (_, index) => (index === 0 ? { calls } : undefined), {
+        globalFiles: workflow("w", ["look"], { autoContinue: { delaySeconds: 3600 } }),
+      });
+      const rpc = await startRpc({ version, sandbox });
+      const settled = rpc.promptAndSettle(TASK);
+      while (!existsSync(join(sandbox.project, "begun"))) await sleep(50);
+      await rpc.send({ type: "abort" });
+      await settled;
+      const entries = await rpc.entries();
+      const { paused } = entries.findLast(({ customType }) => customType === "workflow:state").data.progress;
+      assert.equal(paused.reason.kind, "aborted");
+      assert.doesNotMatch(JSON.stringify(entries), /brought nothing new/);
       await rpc.close();
     });
 
