@@ -11,12 +11,16 @@ use crate::definition::diagnostic::{
     Diagnostic, FieldProblem, Mapping, PathPart, Place, Problem, STRING, Severity, ValueKind, VariableProblem,
     YamlProblem,
 };
+use crate::definition::model::schema::names;
 use crate::definition::model::{
-    BoundValue, ENTRY_FIELDS, Field, Kind, Needed, ValueName, is_blank, is_metadata, nearest, with_names,
+    BoundValue, ENTRY_FIELDS, Field, Kind, Needed, Phase, ValueName, is_blank, is_metadata, nearest, with_names,
 };
 
 /// Maximum number of diagnostics of a file with a place: the line of each is counted from the beginning of the text.
 pub(crate) const MAX_PLACES: usize = 50;
+
+/// The fields of a phase.
+pub(crate) const OF_PHASE: [&str; Phase::FIELDS.len()] = names(Phase::FIELDS);
 
 /// Maximum number of diagnostics of a file; more diagnostics show when others are fixed.
 const MAX_REPORTED: usize = 200;

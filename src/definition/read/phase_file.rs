@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::bounded::Bounded;
-use super::fields::Fields;
+use super::fields::{Fields, OF_PHASE};
 use super::front_matter::Document;
 use super::step::default_id;
 use super::templates::MAX_UNKNOWN;
@@ -15,8 +15,6 @@ use crate::definition::diagnostic::{
 use crate::definition::model::schema::names;
 use crate::definition::model::variables::PHASE_VARIABLES;
 use crate::definition::model::{ENTRY_FIELDS, Phase, Stale, Surroundings, last_part, nearest, title_case, trim};
-
-pub(super) const FIELDS: [&str; Phase::FIELDS.len()] = names(Phase::FIELDS);
 
 const ENTRY: [&str; ENTRY_FIELDS.len()] = names(&ENTRY_FIELDS);
 
@@ -62,7 +60,7 @@ pub(crate) fn read(
         check_instructions(file, &document, files, diagnostics);
     }
     let Some(mut fields) =
-        Fields::parse(file, document.front_matter(), document.lines_before, (Mapping::Phase, &FIELDS), diagnostics)
+        Fields::parse(file, document.front_matter(), document.lines_before, (Mapping::Phase, &OF_PHASE), diagnostics)
     else {
         return Ok(None);
     };
@@ -81,7 +79,7 @@ pub(crate) fn read(
 
 /// The fields of an entry with `prompt`, and those of entries of other kinds.
 static IN_ENTRY: LazyLock<Vec<&str>> = LazyLock::new(|| {
-    let of_phase = FIELDS.into_iter().filter(|field| *field != "name");
+    let of_phase = OF_PHASE.into_iter().filter(|field| *field != "name");
     ENTRY.into_iter().chain(of_phase).collect()
 });
 
@@ -106,7 +104,7 @@ pub(crate) fn read_entry(
 ) -> Result<Option<Phase>, Stale> {
     // An entry with an empty `prompt` may be of another kind.
     let is_sure = fields.tree.root.get("prompt") != Some(&Yaml::Null);
-    for key in ENTRY.into_iter().filter(|key| is_sure && !FIELDS.contains(key) && !OF_ENTRY.contains(key)) {
+    for key in ENTRY.into_iter().filter(|key| is_sure && !OF_PHASE.contains(key) && !OF_ENTRY.contains(key)) {
         if fields.tree.root.get(key).is_some() {
             let problem = PhaseProblem::Beside { field: key.to_owned(), kind: "prompt" };
             fields.report(&[PathPart::Name(key)], problem);

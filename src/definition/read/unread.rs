@@ -1,7 +1,6 @@
 //! Finds rules at the beginning of a text, where nothing reads them.
 
-use super::fields::Fields;
-use super::phase_file::FIELDS;
+use super::fields::{Fields, OF_PHASE};
 use super::yaml::{self, Yaml};
 use crate::definition::diagnostic::Mapping;
 use crate::definition::model::{Phase, is_blank, is_invisible, is_space};
@@ -69,7 +68,7 @@ fn key(line: &str) -> Option<&str> {
 }
 
 fn field(key: &str) -> Option<&'static str> {
-    FIELDS.into_iter().find(|field| *field == key)
+    OF_PHASE.into_iter().find(|field| *field == key)
 }
 
 fn indentation(line: &str) -> usize {
@@ -127,7 +126,7 @@ fn rule_of(key: &str, value: Yaml) -> Option<&'static str> {
     let is_sentence = matches!(&value, Yaml::String(text) if key == "model" && text.trim().contains(' '));
     let tree = yaml::Tree::of(Yaml::Map(vec![(key.to_owned(), value)]));
     let mut diagnostics = Vec::new();
-    let of = (Mapping::Phase, &FIELDS[..]);
+    let of = (Mapping::Phase, &OF_PHASE[..]);
     let mut fields = Fields::of_part(("", "", &tree), &[], of, (&mut diagnostics, 0))?;
     let _ = Phase::read(&mut fields);
     fields.check_values(Phase::FIELDS);
