@@ -129,23 +129,10 @@ fn perform_one(effect: Effect, results: &mut Results) -> Result<(), types::Error
     match effect {
         Effect::AppendEntry { custom_type: STATE_ENTRY_TYPE, data } => store_state(&json(&data), results),
         Effect::AppendEntry { custom_type, data } => {
-            api::append_entry(custom_type, &json(&data)).map_err(|error| match error {
-                types::Error::Failed(words) => types::Error::Failed(format!("{NOT_TAKEN}: {words}")),
-                types::Error::Stale => types::Error::Stale,
-            })
+            api::append_entry(custom_type, &json(&data)).map_err(|error| because(NOT_TAKEN, error))
         }
-        Effect::WriteSession => session::write_file().map_err(|error| match error {
-            types::Error::Failed(words) => types::Error::Failed(format!("{NOT_WRITTEN}: {words}")),
-            types::Error::Stale => types::Error::Stale,
-        }),
-        Effect::ReleaseClaim { is_over } => {
-            // A claim that is not given back ends with this process.
-            let step = if is_over { session::ClaimStep::Finish } else { session::ClaimStep::Release };
-            session::claim(step).map(|_| ()).or_else(|error| match error {
-                types::Error::Failed(_) => Ok(()),
-                types::Error::Stale => Err(error),
-            })
-        }
+        Effect::WriteSession => session::write_file().map_err(|error| because(NOT_WRITTEN, error)),
+        Effect::ReleaseClaim { is_over } => release_claim(is_over),
         Effect::SendUserMessage(text) => api::send_user_message(&text, Some(api::Delivery::FollowUp)),
         Effect::BeginView(summary) => {
             let first_kept = session::leaf_id()?;
@@ -227,6 +214,23 @@ fn perform_one(effect: Effect, results: &mut Results) -> Result<(), types::Error
             children::show(&text);
             Ok(())
         }
+    }
+}
+
+/// Puts words before those of a failure.
+fn because(words: &str, error: types::Error) -> types::Error {
+    match error {
+        types::Error::Failed(why) => types::Error::Failed(format!("{words}: {why}")),
+        types::Error::Stale => types::Error::Stale,
+    }
+}
+
+/// Gives the claim of the session back. A claim that cannot be given back ends with this process.
+fn release_claim(is_over: bool) -> Result<(), types::Error> {
+    let step = if is_over { session::ClaimStep::Finish } else { session::ClaimStep::Release };
+    match session::claim(step) {
+        Err(types::Error::Stale) => Err(types::Error::Stale),
+        Ok(_) | Err(types::Error::Failed(_)) => Ok(()),
     }
 }
 

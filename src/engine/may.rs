@@ -167,9 +167,7 @@ fn judge(
                     if !files.kept.is_empty() {
                         rules.push(format!("{} stays as it is", files.kept.join(", ")));
                     }
-                    if files.keeps_agent_folder {
-                        rules.push("pi's agent folder stays as it is".to_owned());
-                    }
+                    rules.extend(files.keeps_agent_folder.then(|| "pi's agent folder stays as it is".to_owned()));
                     (Word::Confined, rules.join("; "))
                 }
                 (Err(reason), Sandbox::Preferred) => {

@@ -97,17 +97,7 @@ impl fmt::Display for PauseReason {
             Self::Broken(Broken { why, .. }) => {
                 write!(f, "its stored state cannot be read in full: {why}")
             }
-            Self::OtherProcess(obstacle) => f.write_str(&match obstacle {
-                ClaimObstacle::Living(pid) => format!("another process ({pid}) works on it"),
-                ClaimObstacle::Unknown(0) => "another process may work on it".to_owned(),
-                ClaimObstacle::Unknown(pid) => {
-                    format!("a process of another host or container ({pid}) may work on it")
-                }
-                ClaimObstacle::Changed => "another process has worked on it since this session was opened".to_owned(),
-                ClaimObstacle::Failed(why) => {
-                    format!("other processes cannot be kept from it: {}", cut(&on_one_line(why), MAX_WHY))
-                }
-            }),
+            Self::OtherProcess(obstacle) => f.write_str(&obstacle_in_words(obstacle)),
             Self::LaterVersion => f.write_str("a later version of this package stored it"),
             Self::FilesUnreadable { workflow } => {
                 write!(f, "the files of the workflow “{}” cannot be read", short(workflow))
@@ -115,13 +105,7 @@ impl fmt::Display for PauseReason {
             Self::PhaseGone => f.write_str("its files no longer have the phase that it is in"),
             Self::ModelError => f.write_str("the model failed"),
             Self::Quota { until, goes_on_at, utc_offset } => {
-                let at = |time| local_time(time, *utc_offset);
-                f.write_str("a limit of the model is reached")?;
-                match (*until, *goes_on_at) {
-                    (Some(until), None) => write!(f, ", until {}", at(until)),
-                    (_, Some(goes_on_at)) => write!(f, "; it goes on by itself at {}", at(goes_on_at)),
-                    (None, None) => f.write_str(", and its end is not known"),
-                }
+                f.write_str(&quota_in_words(*until, *goes_on_at, *utc_offset))
             }
             Self::Unknown(reason) => match reason.get("kind").and_then(Value::as_str) {
                 Some(kind) => {
@@ -130,6 +114,33 @@ impl fmt::Display for PauseReason {
                 None => f.write_str("a reason that this version does not know"),
             },
         }
+    }
+}
+
+/// Returns the obstacle that keeps this process from a run.
+fn obstacle_in_words(obstacle: &ClaimObstacle) -> String {
+    match obstacle {
+        ClaimObstacle::Living(pid) => format!("another process ({pid}) works on it"),
+        ClaimObstacle::Unknown(0) => "another process may work on it".to_owned(),
+        ClaimObstacle::Unknown(pid) => {
+            format!("a process of another host or container ({pid}) may work on it")
+        }
+        ClaimObstacle::Changed => "another process has worked on it since this session was opened".to_owned(),
+        ClaimObstacle::Failed(why) => {
+            format!("other processes cannot be kept from it: {}", cut(&on_one_line(why), MAX_WHY))
+        }
+    }
+}
+
+/// Returns the state of a wait for the end of a limit; times in milliseconds since 1970.
+fn quota_in_words(until: Option<u64>, goes_on_at: Option<u64>, utc_offset: i16) -> String {
+    let at = |time| local_time(time, utc_offset);
+    match (until, goes_on_at) {
+        (Some(until), None) => format!("a limit of the model is reached, until {}", at(until)),
+        (_, Some(goes_on_at)) => {
+            format!("a limit of the model is reached; it goes on by itself at {}", at(goes_on_at))
+        }
+        (None, None) => "a limit of the model is reached, and its end is not known".to_owned(),
     }
 }
 

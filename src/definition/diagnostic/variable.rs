@@ -115,25 +115,7 @@ impl VariableProblem {
                     .help("name a value in `env` beside `run`, as in `env: { SCOPE: input.scope }`, and write `\"$SCOPE\"` in the line")
                     .marking(form)
             }
-            Self::NotReplaced { field, name, named } => {
-                let message = format!("`{field}`: `{{{name}}}` is not replaced here");
-                let kind = if *named { error(message) } else { warning(message) };
-                let value = ValueName::meant(name).map_or(name.clone(), |value| value.to_string());
-                if *named && field.ends_with("run") {
-                    return kind
-                        .help(format!(
-                            "write `env: {{ NAME: {value} }}` beside `run`, and `\"$NAME\"` in its place"
-                        ))
-                        .marking(&format!("{{{name}}}"));
-                }
-                if *named && matches!(&**field, "gate.file" | "write") {
-                    return kind
-                        .help("a path takes `{runDir}` and `{input.NAME}` of its workflow, and nothing that the agent gives")
-                        .marking(&format!("{{{name}}}"));
-                }
-                kind.help("variables are replaced in the text of a phase and in the templates of `workflow.yaml`")
-                    .marking(&format!("{{{name}}}"))
-            }
+            Self::NotReplaced { field, name, named } => not_replaced(field, name, *named),
             Self::LeftOut { name } => warning(format!(
                 "the text of the phase has `{{{name}}}`, which `results` leaves out: it is `(none)` there"
             ))
@@ -163,6 +145,25 @@ impl VariableProblem {
             }
         }
     }
+}
+
+/// Describes a variable in a field that replaces none; `named` if a value has this name.
+fn not_replaced(field: &str, name: &str, named: bool) -> Description {
+    let message = format!("`{field}`: `{{{name}}}` is not replaced here");
+    let kind = if named { error(message) } else { warning(message) };
+    let value = ValueName::meant(name).map_or(name.to_owned(), |value| value.to_string());
+    if named && field.ends_with("run") {
+        return kind
+            .help(format!("write `env: {{ NAME: {value} }}` beside `run`, and `\"$NAME\"` in its place"))
+            .marking(&format!("{{{name}}}"));
+    }
+    if named && matches!(field, "gate.file" | "write") {
+        return kind
+            .help("a path takes `{runDir}` and `{input.NAME}` of its workflow, and nothing that the agent gives")
+            .marking(&format!("{{{name}}}"));
+    }
+    kind.help("variables are replaced in the text of a phase and in the templates of `workflow.yaml`")
+        .marking(&format!("{{{name}}}"))
 }
 
 /// Returns the variable that a name means: the variable with this synonym, or with the most similar name.
