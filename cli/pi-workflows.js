@@ -220,7 +220,8 @@ async function check([word], options) {
  */
 function standsFor([field, path], project) {
   try {
-    return { field, path, ...gitFoldersOf(field, path, resolve(project)) };
+    const { folders, reason } = gitFoldersOf(field, path, resolve(project));
+    return { field, path, folders, ...(reason === undefined ? {} : { reason }) };
   } catch (error) {
     return { field, path, folders: [], reason: inWords(error) };
   }

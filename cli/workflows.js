@@ -97,11 +97,13 @@ function importsOf(files, project) {
     utcOffset,
     zoneOffset,
   };
-  const names = ["types", "api", "session", "ui", "store", "timers", "children", "notifications"];
+  const names = ["types", "api", "ui", "store", "timers", "children", "notifications"];
   return {
     ...Object.fromEntries(names.map((name) => [`pi:extension/${name}`, new Proxy({}, absent)])),
     "pi:extension/context": new Proxy(context, absent),
     "pi:extension/files": files,
+    // Outside of pi there is no session, and nobody else works on what is played.
+    "pi:extension/session": new Proxy({ claim: () => undefined }, absent),
     "pi:extension/folders": { open: () => SAMPLE, writeFile: () => {} },
   };
 }

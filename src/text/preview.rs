@@ -265,7 +265,7 @@ mod tests {
     #[test]
     fn an_outline_fits_80_columns() {
         let mut a = phase("a");
-        a.outcomes = (0..12).map(|number| Outcome::new(&format!("outcome-{number}"), Target::Next)).collect();
+        a.outcomes = (0..12).map(|number| Outcome::new(format!("outcome-{number}"), Target::Next)).collect();
         let mut root = workflow("w", &["a", "@s"]);
         root.phases[0] = Entry::phase(a);
         let library = Library::new(vec![root, workflow("s", &["b"])], &mut Vec::new());

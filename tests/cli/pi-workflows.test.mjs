@@ -185,7 +185,7 @@ test("check names the folders of git for which rules with .git/ stand", (t) => {
 });
 
 test("check --strict fails on warnings", (t) => {
-  const { run } = place(t, workflow("flow", ["do"], { colour: "red" }));
+  const { run } = place(t, workflow("flow", ["do"], { initialMessage: "Do {decription}" }));
   const check = run(["check"]);
   assert.equal(check.status, 0);
   assert.match(check.stdout, /\n0 errors, 1 warning\.\n$/);

@@ -129,7 +129,7 @@ function draw(seed) {
     );
     if (below(4) === 0) lines.reverse();
     if (below(5) === 0) lines.splice(below(lines.length), 0, "# a comment", "");
-    if (below(9) === 0) lines.push("description: What it is", "version: 1.0", "tags: [a, b]");
+    if (below(9) === 0) lines.push("author: Somebody", "version: 1.0", "tags: [a, b]");
     return lines.join("\n").replace("COMMAND", own).replace("ID", own) + "\n";
   };
   /** @type {Record<string, string>} */

@@ -41,7 +41,7 @@ for (const version of VERSIONS) {
         });
         const { code, stderr } = await runPrint({ version, sandbox, prompt: TASK });
         assert.equal(code, 1);
-        assert.match(stderr, /paused in 🔹 Plan: the gate was not passed in 2 attempts; last: it\.\n$/);
+        assert.match(stderr, /paused in 🔹 Plan: the gate was not passed in 2 attempts; last: it \([^\n]+\)\.\n$/);
         assert.ok(toolResults(model.lastRequest()).every((text) => text.includes(`it: ${result} after`)));
         assert.deepEqual([model.requests.length, lastPath(readSession(sandbox))], [3, "hello:0"]);
       });

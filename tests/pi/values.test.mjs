@@ -172,7 +172,8 @@ for (const version of VERSIONS) {
         end.includes(`F 1. a\n2. ${hostile}\n3. b O 1. true\n2. true\n3. false W 1. two lines\n2. c U 1. good\n`),
         end,
       );
-      assert.ok(end.includes(`N (none) L ${log}.`), "the log");
+      assert.match(end, /N \(none\) L … \(\d+ bytes before; all of it: [^\n]+\.log\)\n/);
+      assert.ok(end.includes(`\n${log}.`), "the log");
       assert.throws(() => read("made"));
       assert.deepEqual(rpc.extensionErrors(), []);
     });
@@ -182,7 +183,7 @@ for (const version of VERSIONS) {
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow fan note=here The task");
       const end = toolResults(model.lastRequest()).at(-1) ?? "";
-      assert.ok(end.includes("F (none) O (none) W (none) U (none) S (none) N here L line"), end);
+      assert.ok(end.includes("F (none) O (none) W (none) U (none) S (none) N here L … ("), end);
       assert.equal(readFileSync(join(sandbox.project, "given"), "utf8"), "|||||here|");
       assert.equal(readFileSync(join(sandbox.project, "fixed"), "utf8"), "1/1 extra\n");
     });

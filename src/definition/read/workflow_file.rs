@@ -138,17 +138,19 @@ fn entry_help(entry: &Yaml) -> Option<String> {
     if let Some(suggestion) = suggestion(entry) {
         return Some(format!("did you mean `{suggestion}`?"));
     }
-    let Yaml::Map(fields) = entry else { return None };
     if matches!(entry.get("parallel"), Some(Yaml::List(_))) {
         return Some("`parallel`: list the branches in `phases`, with `parallel: true` beside it".into());
     }
     if let Some((field, help)) = item_fields(entry).and_then(meant::of_entry) {
         return Some(format!("`{field}`: {help}"));
     }
+    near_kind(entry).map(|(key, kind)| format!("did you mean `{kind}` instead of `{key}`?"))
+}
+
+/// Returns the field of an entry of no kind that is nearest to a kind, and the kind.
+fn near_kind(entry: &Yaml) -> Option<(&str, &'static str)> {
     let kinds = ["phase", "subworkflow", "prompt", "run", "ask", "phases"];
-    let near =
-        fields.iter().find_map(|(key, _)| Some((key, nearest(key, kinds).filter(|_| !ENTRY.contains(&&**key))?)));
-    near.map(|(key, kind)| format!("did you mean `{kind}` instead of `{key}`?"))
+    item_fields(entry)?.find_map(|key| Some((key, nearest(key, kinds).filter(|_| !ENTRY.contains(&key))?)))
 }
 
 /// Returns the names of the fields of an entry that is a mapping.
@@ -267,7 +269,8 @@ fn phases(fields: &mut Fields, around: &[usize]) -> Vec<EntryRef> {
         }
         // The problem of an entry of no kind tells of its only field, and its help explains one field.
         let is_unknown = matches!(kind, EntryRefKind::Unknown);
-        let explained = item_fields(item).and_then(meant::of_entry).filter(|_| is_unknown).map(|(field, _)| field);
+        let explained = item_fields(item).and_then(meant::of_entry).map(|(field, _)| field);
+        let explained = explained.or_else(|| Some(near_kind(item)?.0)).filter(|_| is_unknown);
         let is_only = is_unknown && matches!(item, Yaml::Map(fields) if fields.len() == 1);
         let keys = item_fields(item).into_iter().flatten().filter(|key| !is_only && !ENTRY.contains(key));
         for key in keys.filter(|key| Some(*key) != explained) {

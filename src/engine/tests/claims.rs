@@ -22,7 +22,7 @@ impl Session {
     }
 
     fn notices(effects: &[Effect]) -> Vec<&str> {
-        let text = |effect| if let &Effect::Notify { ref text, .. } = effect { Some(&**text) } else { None };
+        let text = |effect| if let Effect::Notify { text, .. } = effect { Some(&**text) } else { None };
         effects.iter().filter_map(text).collect()
     }
 }
