@@ -54,7 +54,7 @@ const DIMENSIONS: [(&str, usize, Make); 18] = [
     }),
     ("long texts", 1_000, |files, n| of_phases(files, 3, |_| String::new(), |_| "{a}".repeat(n))),
     ("globs", 20, |files, n| {
-        let gate = "gate: [{ file: d1/a/b/c/x.md }, { file: d2/a/y.md }]\n";
+        let gate = format!("gate: [{}]\n", list(8, |c| format!("{{ file: d{c}/a/b/c/x.md }}")));
         of_phases(
             files,
             10,
@@ -179,5 +179,5 @@ fn a_workflow_that_needs_too_much_work_is_left_out_alone() {
             assert!(fuel.spent() <= 30_000 + 8_000 * (entries + files.project.len()), "{name}: {}", fuel.spent());
         }
     }
-    assert!(left_out >= 3, "{left_out}");
+    assert!(left_out >= 2, "{left_out}");
 }

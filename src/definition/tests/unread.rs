@@ -145,7 +145,6 @@ fn each_field_that_the_seal_covers_is_a_rule() {
             "id",
             "name",
             "emoji",
-            "tests",
             "availableProfiles",
             "name",
             "initialMessage",

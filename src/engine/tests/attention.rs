@@ -137,7 +137,7 @@ fn a_file_with_errors_is_told_once() {
     let mut session = at_work(None);
     session.files.global.insert("notify.yaml".into(), "on: [done]\nterminal: yes please\n".into());
     let effects = session.stop_as(Stop::Aborted, true);
-    let warning = "You are not notified outside of pi: ~/workflows/notify.yaml:2:11: `terminal`: expected `true` or `false`, found a string";
+    let warning = "You are not notified outside of pi: ~/workflows/notify.yaml:2:11: `terminal`: expected `true` or `false`, found `yes please`";
     let is_warning = |effect: &&Effect| matches!(effect, Effect::Notify { text, .. } if text.contains("outside of pi"));
     let warnings: Vec<&Effect> = effects.iter().filter(is_warning).collect();
     assert_eq!(warnings, [&Effect::Notify { level: Level::Warning, text: warning.into() }]);

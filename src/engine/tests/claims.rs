@@ -21,8 +21,8 @@ impl Session {
         self.files.claim_obstacle.replace(None);
     }
 
-    fn notices(effects: &[Effect]) -> Vec<&str> {
-        let text = |effect| if let Effect::Notify { text, .. } = effect { Some(&**text) } else { None };
+    fn notices(effects: &[Effect]) -> Vec<String> {
+        let text = |effect: &Effect| if let Effect::Notify { text, .. } = effect { Some(text.clone()) } else { None };
         effects.iter().filter_map(text).collect()
     }
 }
@@ -99,7 +99,7 @@ fn a_run_goes_on_when_no_other_process_has_it_any_more() {
             true => session.on(Event::Input { from_user: true }).effects,
             false => session.resume("").effects,
         };
-        assert!(Session::notices(&effects).contains(&"The workflow goes on here."), "{effects:?}");
+        assert!(Session::notices(&effects).contains(&"The workflow goes on here.".to_owned()), "{effects:?}");
         let allowed = session.on(Event::ToolCall { name: "bash", carries_calls: false }).reply;
         assert_eq!(allowed, Reply::None);
         session.step("next");
