@@ -180,6 +180,7 @@ fn init_registers_everything() {
         "on message-start",
             "on child-progress",
             "on child-end",
+        "on time-skipped",
         "register-tool workflow_step (Workflow Step), one after another: Show current workflow status, advance to the next phase, loop back to the start of the current scope, or cancel the active workflow. Use this to coordinate any configured workflow.
 {\"type\":\"object\",\"required\":[\"action\"],\"properties\":{\"action\":{\"type\":\"string\",\"enum\":[\"next\",\"status\",\"cancel\",\"loop\"],\"description\":\"\\\"next\\\" to advance to the next phase, \\\"status\\\" to check current state, \\\"cancel\\\" to abort the workflow, \\\"loop\\\" to restart the current scope from phase 0\"},\"summary\":{\"type\":\"string\",\"description\":\"Optional summary of what was accomplished in the current phase\"},\"outcome\":{\"type\":\"string\",\"description\":\"With \\\"next\\\": the outcome of the current phase, where its instructions list outcomes\"},\"outputs\":{\"type\":\"object\",\"additionalProperties\":true,\"description\":\"With \\\"next\\\": the outputs of the current phase by name, where its instructions list outputs\"}}}
 Advance the active workflow to the next phase
@@ -195,6 +196,7 @@ Use workflow_step with action='loop' to restart the current scope from the begin
         "register-text-flag workflow-budget-more: What /workflow :resume adds to a budget that is used up, such as 1.00; \"unknown\" accepts unknown costs",
         "register-text-flag workflow-events: Write the events of a workflow to standard error in print and JSON mode, as JSON lines; \"full\": with texts, in RPC mode too",
         "register-text-flag workflow-wait: How long a run may wait for the ends of limits of the model in all, such as 6h",
+        "register-text-flag workflow-silence: The time without new output after which the agent of a run is stopped, such as 2h, or off",
         "register-command workflow: Start a configured workflow. Usage: /workflow {name} {description}",
         "register-command cancel-workflow: Cancel the active workflow and jump to DONE. Bypasses the not-done reminder loop.",
         "register-message-renderer workflow:context",
@@ -243,7 +245,7 @@ fn a_run_from_the_command_to_its_end() {
     assert_eq!(pi.event(Event::Input(InputSource::Extension)), "none");
     assert_eq!(pi.event(Event::BeforeAgentStart), format!("inject workflow:context hidden: {PROMPT_AT_LOOK}"));
     assert_eq!(pi.event(Event::AgentStart), "none");
-    pi.did(&[]);
+    pi.did(&["watch-clock true"]);
     assert_eq!(
         pi.tool_call("write"),
         "block: [workflow] The tool \"write\" is blocked during the Look phase.\nRefer to the current phase instructions for allowed tools and approaches.\nWhen finished, call workflow_step to advance to the next phase.\nTools in this phase: all except edit, write; a call of one of those is refused. workflow_step always works."

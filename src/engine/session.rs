@@ -65,7 +65,7 @@ impl Engine {
         if let Some(notice) = self.run.read_files(|definitions| definitions.reload(cx.host))? {
             cx.notify(Level::Error, notice);
         }
-        self.restore_run(stored, mark, cx);
+        self.restore_run(stored, mark, cx)?;
         self.proposals.begin_session(&self.run, cx)?;
         if let Some(state) = self.run.running() {
             self.watch.follow(state, self.run.library(), true, cx);
@@ -101,16 +101,17 @@ impl Engine {
     }
 
     /// Restores the run that the session stores, and sets its model, or the user's again.
-    pub(super) fn restore_run(&mut self, stored: Option<RunState>, mark: Mark, cx: &mut Cx) {
+    pub(super) fn restore_run(&mut self, stored: Option<RunState>, mark: Mark, cx: &mut Cx) -> Result<(), Stale> {
         let model = stored.as_ref().and_then(|state| state.progress().users_model.clone());
         let stored =
             stored.map(|state| long_task::restore(state, cx).with_users_model(None).bounded(&self.session.bound));
         self.run.restore(stored, mark);
         if self.run.active().is_some() && self.run.pause_reason().is_none() {
-            cx.gone |= self.run.claim(false, cx.host).is_err();
+            self.run.claim(false, cx.host)?;
         }
         self.meter.begin_session(self.run.state().is_some_and(|state| !state.is_running()));
         self.keeper.restore(model, &mut self.run, cx);
+        Ok(())
     }
 
     /// Clears everything at the end of the session. Without a user interface the last line of the process tells the

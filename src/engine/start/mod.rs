@@ -119,9 +119,11 @@ impl Engine {
             return Reply::None;
         };
         let key = workflow.key.clone();
-        let obstacle = self.run.claim(false, cx.host);
-        cx.gone |= obstacle.is_err();
-        if let Some(obstacle) = obstacle.unwrap_or_default() {
+        let Ok(obstacle) = self.run.claim(false, cx.host) else {
+            cx.gone = true;
+            return Reply::None;
+        };
+        if let Some(obstacle) = obstacle {
             cx.fail(Level::Warning, text::not_claimed(&obstacle));
             return Reply::None;
         }

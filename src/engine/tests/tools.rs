@@ -177,6 +177,6 @@ fn the_changes_survive_a_restart() {
     let facts = Facts { at_work: true, ..Facts::default() };
     let _ = session.on(Event::Session { stored: None, in_view: None, facts });
     session.engine.run.set_library(engine.run.library().clone());
-    with_cx(|cx| session.engine.restore_run(state, crate::run::Mark::default(), cx));
+    with_cx(|cx| session.engine.restore_run(state, crate::run::Mark::default(), cx)).unwrap();
     assert_eq!(session.advance(), Some(names(&["read", "bash", "edit", "write", "workflow_step"])));
 }
