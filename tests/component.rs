@@ -178,8 +178,8 @@ fn init_registers_everything() {
         "on thinking-level-select",
         "on turn-start",
         "on message-start",
-            "on child-progress",
-            "on child-end",
+        "on child-progress",
+        "on child-end",
         "on time-skipped",
         "register-tool workflow_step (Workflow Step), one after another: Show current workflow status, advance to the next phase, loop back to the start of the current scope, or cancel the active workflow. Use this to coordinate any configured workflow.
 {\"type\":\"object\",\"required\":[\"action\"],\"properties\":{\"action\":{\"type\":\"string\",\"enum\":[\"next\",\"status\",\"cancel\",\"loop\"],\"description\":\"\\\"next\\\" to advance to the next phase, \\\"status\\\" to check current state, \\\"cancel\\\" to abort the workflow, \\\"loop\\\" to restart the current scope from phase 0\"},\"summary\":{\"type\":\"string\",\"description\":\"Optional summary of what was accomplished in the current phase\"},\"outcome\":{\"type\":\"string\",\"description\":\"With \\\"next\\\": the outcome of the current phase, where its instructions list outcomes\"},\"outputs\":{\"type\":\"object\",\"additionalProperties\":true,\"description\":\"With \\\"next\\\": the outputs of the current phase by name, where its instructions list outputs\"}}}
