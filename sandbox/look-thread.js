@@ -54,7 +54,7 @@ parentPort?.on("message", ({ name, parameters, known: other }) => {
     const work = /** @type {(...parameters: unknown[]) => unknown} */ (LOOKS[/** @type {keyof Looks} */ (name)]);
     answer = { result: work(...parameters) };
   } catch (/** @type {any} */ error) {
-    answer = { error: { message: messageOf(error), code: error?.code } };
+    answer = { error: { message: messageOf(error), ...(error?.code && { code: error.code }) } };
   }
   parentPort?.postMessage({ ...answer, known });
 });

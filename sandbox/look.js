@@ -63,7 +63,7 @@ async function ask(request, end) {
     const over = once(own, "exit", done).then(() => Promise.reject(new Error("the thread that looks has ended")));
     [answer] = await Promise.race([once(own, "message", done), over, aborted(end)]);
     learn(answer.known);
-    if (answer.error) throw Object.assign(new Error(answer.error.message), { code: answer.error.code });
+    if (answer.error) throw Object.assign(new Error(answer.error.message), answer.error);
     return answer.result;
   } finally {
     done.abort();
