@@ -101,6 +101,8 @@ function importsOf(files, project) {
   return {
     ...Object.fromEntries(names.map((name) => [`pi:extension/${name}`, new Proxy({}, absent)])),
     "pi:extension/context": new Proxy(context, absent),
+    // No other process works on a session that is only played.
+    "pi:extension/session": new Proxy({ claim: () => undefined }, absent),
     "pi:extension/files": files,
     // Outside of pi there is no session, and nobody else works on what is played.
     "pi:extension/session": new Proxy({ claim: () => undefined }, absent),
