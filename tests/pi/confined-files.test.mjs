@@ -276,16 +276,7 @@ for (const version of VERSIONS) {
         what,
         disturb,
       ] of /** @type {[string, (own: Awaited<ReturnType<typeof limited>>) => Promise<import("./harness/rpc.mjs").Rpc>][]} */ ([
-        [
-          "a second pi runs",
-          async ({ rpc, sandbox }) =>
-            startRpc({
-              version,
-              sandbox,
-              args: ["--session", String((await rpc.state()).sessionFile)],
-              env: { PYTHON },
-            }),
-        ],
+        ["a second pi runs", async ({ sandbox }) => startRpc({ version, sandbox, env: { PYTHON } })],
         [
           "a pi that was killed ran",
           async ({ rpc, sandbox }) => {

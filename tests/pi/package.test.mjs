@@ -27,6 +27,7 @@ const PACKED = [
     "command-line",
     "exports",
     "formats",
+    "models",
     "new",
     "new-package",
     "packages",
@@ -35,6 +36,7 @@ const PACKED = [
     "words",
     "workflows",
   ].map((name) => `cli/${name}.js`),
+  "cli/models-extension.mjs",
   ...[
     "README.md",
     "package.json",
@@ -102,10 +104,13 @@ const PACKED = [
   ...["registrations.json", "shim.cjs"].map((name) => `host-shim/component/${name}`),
   ...[
     "actions",
+    "agent-output",
     "argument-text",
     "blocked-status",
     "branch-entries",
     "calls",
+    "claims",
+    "clock",
     "commands",
     "confinement",
     "context",
@@ -235,9 +240,10 @@ const PACKED = [
     "until-clean/": ["spec.md", "workflow.yaml"],
   }).flatMap(([folder, names]) => names.map((name) => `workflows-examples/${folder}${name}`)),
   ...["fix", "goal", "plan", "review"].map((name) => `workflows/${name}/workflow.yaml`),
+  "workflows/review/scripts/change.sh",
 ].sort();
 /** In bytes. */
-const MAX_TARBALL = 1_402_000;
+const MAX_TARBALL = 1_440_000;
 
 /** Runs the machine's npm; pi runs on the repository's own Node. */
 function npm(/** @type {string[]} */ parameters, /** @type {string} */ cwd) {

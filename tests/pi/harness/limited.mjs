@@ -5,7 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import { startRpc } from "./rpc.mjs";
 import { stage } from "./stage.mjs";
 import { PYTHON, visibleStage } from "./world.mjs";
-import { ATTACKED, step, toolResults, workflow } from "./workflows.mjs";
+import { ATTACKED, statusTexts, step, toolResults, workflow } from "./workflows.mjs";
 
 /** @typedef {{ name: string, arguments: unknown }} Call */
 
@@ -59,15 +59,16 @@ export async function limited(t, version, limits, { prepare, files, hidden = fal
       return toolResults(model.lastRequest()).slice(done);
     },
     /**
-     * Plays these messages in another pi that goes on with the session.
+     * Plays these messages in another pi, which goes on with the session or starts a run in one of its own.
      *
      * @param {import("./rpc.mjs").Rpc} other
      * @param {...Call[]} messages
      */
     async playOn(other, ...messages) {
+      const goesOn = statusTexts(other).length > 0;
       script.length = model.requests.length;
-      script.push(...messages.map((calls) => ({ calls })), { text: "Over." });
-      await other.promptAndSettle("Go on", { timeoutMs: 60_000 });
+      script.push(...(goesOn ? [] : [step("next")]), ...messages.map((calls) => ({ calls })), { text: "Over." });
+      await other.promptAndSettle(goesOn ? "Go on" : "/workflow ways Get out", { timeoutMs: 60_000 });
     },
     /** Returns the text of a file of the project; `undefined` if there is none. @param {string} path */
     text(path) {
