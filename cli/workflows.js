@@ -104,8 +104,6 @@ function importsOf(files, project) {
     // No other process works on a session that is only played.
     "pi:extension/session": new Proxy({ claim: () => undefined }, absent),
     "pi:extension/files": files,
-    // Outside of pi there is no session, and nobody else works on what is played.
-    "pi:extension/session": new Proxy({ claim: () => undefined }, absent),
     "pi:extension/folders": { open: () => SAMPLE, writeFile: () => {} },
   };
 }

@@ -277,7 +277,7 @@ fn a_run_from_the_command_to_its_end() {
     assert_eq!(text, "✓ Advanced: Do → DONE\n\n🎉 **All phases complete!**");
     assert_eq!(details, r#"{"advanced":true,"from":"Do","to":"DONE"}"#);
     let at_end = with_refusal(STATE_AT_END);
-    pi.did(&[&format!("append-entry workflow:state {at_end}"), "clear-status workflow"]);
+    pi.did(&[&format!("append-entry workflow:state {at_end}"), "watch-clock false", "clear-status workflow"]);
 
     assert_eq!(pi.event(Event::AgentEnd(Some(StopReason::Stop))), "none");
     pi.did(&[
