@@ -85,12 +85,18 @@ pub fn run_through(
     let arguments = arguments::written(&workflow.inputs, &values, task);
     let name = library.start_name(workflow).unwrap_or_else(|| workflow.command_name.clone());
     let arguments = format!("{name} {arguments}");
+    let mut warnings = Vec::new();
     for effect in play.effects(Event::Command { name: WORKFLOW_COMMAND, arguments: &arguments }) {
         match effect {
             Effect::Notify { level: Level::Error, text } => return Err(text),
+            Effect::Notify { level: Level::Warning, text } => warnings.push(text),
             Effect::SendUserMessage(text) => play.write("The prompt that starts the agent", &text),
             _ => {}
         }
+    }
+    // A warning alone may refuse the start.
+    if play.engine.run.state().is_none() {
+        return Err(warnings.join("\n"));
     }
     play.steps();
     Ok(play.end())

@@ -67,8 +67,8 @@ pub fn preview(workflow: &Workflow, library: &Library, task: &str) -> String {
     parts.join("\n\n")
 }
 
-/// Maximum columns of a line of an outline.
-const OUTLINE_WIDTH: usize = 80;
+/// Maximum columns of a line of an outline: pi leaves a column free on either side of a terminal of 80.
+const OUTLINE_WIDTH: usize = 78;
 
 /// Returns the head of a workflow and the list of its phases, also nested ones, in lines that fit a terminal of 80
 /// columns. Entries that `run` passed over have the reason.

@@ -1,6 +1,7 @@
 //! A session that another process works on.
 
 use super::*;
+use crate::definition::Library;
 use crate::run::ClaimObstacle::{self, Changed, Failed, Living, Unknown};
 
 impl Session {
@@ -141,4 +142,14 @@ fn a_session_of_another_process_starts_no_run() {
     session.frees();
     let _ = session.command("workflow", "flow x");
     assert!(session.engine.is_running());
+}
+
+#[test]
+fn a_refused_start_is_an_error_of_a_run_that_is_only_played() {
+    let session = Session::met(Living(7));
+    let (library, _) = Library::load(&session.files).unwrap();
+    let flow = library.get("flow").unwrap();
+    let played = run_through::run_through(&session.files, &library, flow, "x", run_through::Given::default());
+    let refused = "The workflow is not started, because of the session: another process (7) works on it.";
+    assert_eq!(played.unwrap_err(), refused);
 }
