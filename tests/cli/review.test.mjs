@@ -85,7 +85,12 @@ suite("the change that is reviewed", { concurrency: 2 }, () => {
     assert.match(diff, /\n\+4\n[^]*\n\+3\n$/);
     assert.doesNotMatch(files + diff, /theirs/);
     assert.match(String(review("HEAD~9").failed), /^fatal: [^\n]*: no commit HEAD~9 here: git log shows/);
-    assert.equal(review("--output=evil").failed, "no commit: of begins with -");
+    const named = "no commit: write of=refs/heads/--output=evil for a branch whose name begins with -";
+    assert.equal(review("--output=evil").failed, named);
+    git("tag", "main", "main");
+    const { base: ofBoth } = review("main");
+    assert.equal(ofBoth, parted, "a branch and a tag of one name");
+    git("tag", "--delete", "main");
     git("checkout", "-q", "--orphan", "apart");
     commit({ theirs: "other\n" });
     const apart = review("main");
@@ -128,22 +133,30 @@ suite("the change that is reviewed", { concurrency: 2 }, () => {
     git("init", "-q");
     const png = Buffer.from([0x89, 0, 1, 2]);
     const odd = { "ä ö.txt": "1\n", "new\nline": "1\n", "[a]*.js": "1\n", "-x": "1\n" };
-    commit({ ...odd, "hid.js": "1\n", marked: "1\n", sparse: "1\n", "pic.png": png, "sub/deep/x": "1\n" });
+    commit({
+      ...odd,
+      "hid.js": "1\n",
+      marked: "1\n",
+      "ta\tb": "1\n",
+      sparse: "1\n",
+      "pic.png": png,
+      "sub/deep/x": "1\n",
+    });
     write({
       ".gitattributes": "hid.js -diff\n*.png binary\n[[]* -diff\n",
       "hid.js": "1\nevil\n",
       "[a]*.js": "1\nodd\n",
     });
     write({ "ä ö.txt": "2\n", "new\nline": "2\n", "-x": "2\n", "pic.png": Buffer.from([0x89, 0, 1, 3]) });
-    git("update-index", "--assume-unchanged", "marked");
+    git("update-index", "--assume-unchanged", "marked", "ta\tb");
     git("update-index", "--skip-worktree", "sparse");
-    write({ marked: "sneaky\n", sparse: "sneaky\n" });
+    write({ marked: "sneaky\n", sparse: "sneaky\n", "ta\tb": "sneaky\n" });
     git("config", "diff.external", "false");
     git("config", "diff.relative", "true");
     const { files = "", diff = "" } = review("HEAD", "sub/deep");
     assert.match(files, /^Paths begin at `\.\.\/\.\.`, seen from your folder: read `\.\.\/\.\.\/PATH`\.\n/);
     assert.match(files, /\(-diff\) keep these texts out of git's diff[^\n]*:\n- \[a\]\*\.js\n- hid\.js\n/);
-    assert.match(files, /does not look at these files[^\n]*:\n- marked\n- sparse\n/);
+    assert.match(files, /does not look at these files[^\n]*:\n- marked\n- sparse\n- ta\tb\n/);
     assert.match(files, /\n1\t1\tä ö\.txt\n/);
     assert.match(diff, /^diff --git a\/\[a\]\*\.js [^]*\n\+odd\n[^]*\n\+evil\n/);
     assert.equal(diff.match(/^\+2$/gm)?.length, 3, diff);

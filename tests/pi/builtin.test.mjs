@@ -126,7 +126,7 @@ for (const version of VERSIONS) {
       const run = (/** @type {string} */ of) =>
         runPrint({ version, sandbox, prompt: `/workflow review of=${of} Is it right?` });
       for (const [of, why] of [
-        ["--output=evil", /no commit: of begins with -/],
+        ["--output=evil", /no commit: write of=refs\/heads\/--output=evil/],
         ["nowhere", /no commit nowhere here/],
       ]) {
         const stopped = await run(String(of));

@@ -7,7 +7,7 @@ fail() {
   exit 1
 }
 
-git() { command git --no-pager -c core.quotePath=false -c core.fsmonitor= "$@"; }
+git() { command git --no-pager -c core.quotePath=false -c core.fsmonitor= -c core.warnAmbiguousRefs=false "$@"; }
 
 changed() { git diff --no-ext-diff --no-textconv --no-color --no-relative --ignore-submodules=untracked "$@"; }
 
@@ -15,7 +15,7 @@ changed() { git diff --no-ext-diff --no-textconv --no-color --no-relative --igno
 usable() {
   command -v git > /dev/null || fail "There is no command git here: install it."
   local said
-  said=$(git rev-parse --is-inside-work-tree 2>&1)
+  said=$(git rev-parse --is-inside-work-tree 2> /dev/null) || said=$(git rev-parse --is-inside-work-tree 2>&1)
   case $said in
     true) return ;;
     *"dubious ownership"*) fail "${said%%$'\n'*}: ${said##*$'\t'}" ;;
@@ -28,10 +28,11 @@ usable() {
 # Prints the commit, or the empty tree, with which the files are compared, as JSON.
 base() {
   usable
-  case $OF in -*) fail "no commit: of begins with -" ;; esac
+  case $OF in -*) fail "no commit: write of=refs/heads/$OF for a branch whose name begins with -" ;; esac
   local shallow of base said
   shallow=$(git rev-parse --is-shallow-repository)
-  if ! of=$(git rev-parse --verify --end-of-options "$OF^{commit}" 2>&1); then
+  if ! of=$(git rev-parse --verify --end-of-options "$OF^{commit}" 2> /dev/null); then
+    of=$(git rev-parse --verify --end-of-options "$OF^{commit}" 2>&1)
     # Before the first commit there is nothing; the parents of the last commit of a shallow clone are only missing.
     if [ "$OF" = "$DEFAULT" ] && [ "$shallow" = false ] && ! git rev-parse --verify --quiet HEAD^ > /dev/null; then
       printf '{"base": "%s", "how": "empty"}\n' "$(git hash-object -t tree --stdin < /dev/null)"
@@ -111,7 +112,9 @@ files() {
     printf '%s\n' "${hidden[@]}" | some
   fi
   local unseen
-  unseen=$(git ls-files -v --full-name -- :/ | sed -n 's/^[a-zS] //p' | while IFS= read -r file; do [ ! -e "./$up$file" ] || printf '%s\n' "$file"; done)
+  unseen=$(git ls-files -v -z --full-name -- :/ | while IFS= read -r -d '' file; do
+    case $file in [a-zS]" "*) [ ! -e "./$up${file#??}" ] || printf '%s\n' "${file#??}" ;; esac
+  done)
   if [ -n "$unseen" ]; then
     echo "git does not look at these files (assume-unchanged, skip-worktree), so changes in them are left out:"
     printf '%s\n' "$unseen" | some
