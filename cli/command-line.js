@@ -122,7 +122,10 @@ function checkWords(command, takes, words) {
   if (takes.some((word) => word.includes("..."))) return;
   const surplus = words[takes.length];
   if (surplus !== undefined) throw new Failure(`${quoted(surplus)} is one word too many. Put a text in quotes.`);
-  const missing = takes.find((take, index) => words[index] === undefined && !take.startsWith("["));
+  // An empty word is none.
+  const isMissing = (/** @type {string} */ take, /** @type {number} */ index) =>
+    words[index] === "" || (words[index] === undefined && !take.startsWith("["));
+  const missing = takes.find(isMissing)?.replace(/[[\]]/g, "");
   if (missing) throw new Failure(`${command} needs ${missing === "ARGUMENT" ? "an" : "a"} ${missing}.`);
 }
 
