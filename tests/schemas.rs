@@ -216,6 +216,12 @@ fn kind(field: &Field) -> Value {
         Kind::Template(_) | Kind::FreeText if may_be_empty => {
             json!({ "type": type_of("string"), "pattern": "^$|\\S" })
         }
+        // A target: the id of an entry may look like a number.
+        Kind::Text if field.name == "onBudget" => one_of(&[
+            json!({ "type": "string", "pattern": "\\S" }),
+            json!({ "type": "number" }),
+            json!({ "type": "boolean" }),
+        ]),
         Kind::Text | Kind::Template(_) | Kind::FreeText => {
             json!({ "type": type_of("string"), "pattern": "\\S" })
         }
