@@ -71,7 +71,11 @@ export function fileOperations(writable, check = async () => {}, byDescriptor = 
    */
   const withFile = (path, flags, use) =>
     withRealPath(path, async () => {
-      const descriptor = await files.open(path, flags);
+      const descriptor = await files.open(path, flags).catch((error) => {
+        if (codeOf(error) !== "EEXIST") throw error;
+        // The file was created while its place was checked.
+        return files.open(path, flags);
+      });
       try {
         return await use(descriptor);
       } finally {
@@ -143,14 +147,15 @@ class Paths {
   /**
    * @param {string} place of a file
    * @param {Stat} stat of the opened file
+   * @param {() => Stat} now returns it anew: a check takes a while
    */
-  async checkFile(place, stat) {
+  async checkFile(place, stat, now) {
     await this.#check(place, stat);
     if (!this.#everything) this.#checkWritable(place);
     // Opening anything else could take for ever.
     if (!stat.isFile() && !stat.isDirectory()) throw new Error(`${place} is not a regular file`);
     if (this.#everything) return;
-    if (stat.isFile() && stat.nlink > 1)
+    if (stat.isFile() && [stat, now()].some(({ nlink }) => nlink > 1))
       throw new Error(`${place} has other names (hard links), which would be changed too`);
   }
 
@@ -176,12 +181,15 @@ class Paths {
 /** A file or folder that stays the same whatever its name leads to. */
 class Opened {
   #descriptor;
+  #checked;
 
   /**
    * @param {string} path
    * @param {number} flags
+   * @param {string} [checked] the place of a new file, which was checked before the creation
    */
-  constructor(path, flags) {
+  constructor(path, flags, checked) {
+    this.#checked = checked;
     this.#descriptor = openSync(path, flags, 0o666);
   }
 
@@ -207,8 +215,8 @@ class Opened {
    * @param {(place: string) => Promise<void>} check
    */
   async check(check) {
-    const { place } = this;
-    await check(place);
+    const place = this.#checked ?? this.place;
+    if (this.#checked === undefined) await check(place);
     if (this.place !== place) throw new Error(`${place} was removed or replaced meanwhile`);
   }
 
@@ -235,7 +243,7 @@ class FilesByDescriptor extends Files {
     try {
       // The number of names is read first: a name that is removed after that leaves the file without a place.
       const { stat } = opened;
-      await opened.check((place) => this.paths.checkFile(place, stat));
+      await opened.check((place) => this.paths.checkFile(place, stat, () => opened.stat));
       return openSync(opened.name, flags & ~O_CREAT);
     } finally {
       opened.close();
@@ -254,8 +262,9 @@ class FilesByDescriptor extends Files {
     }
     const folder = new Opened(dirname(path), FOLDER);
     try {
-      await folder.check((place) => this.paths.checkPlace(join(place, basename(path))));
-      return new Opened(`${folder.name}/${basename(path)}`, O_CREAT | O_EXCL | O_NOFOLLOW);
+      let place = "";
+      await folder.check((above) => this.paths.checkPlace((place = join(above, basename(path)))));
+      return new Opened(`${folder.name}/${basename(path)}`, O_CREAT | O_EXCL | O_NOFOLLOW, place);
     } finally {
       folder.close();
     }
@@ -303,7 +312,7 @@ class FilesByName extends Files {
   async open(path, flags) {
     const place = realPath(path);
     const found = lstatSync(place, { throwIfNoEntry: false, bigint: true });
-    if (found) await this.paths.checkFile(place, found);
+    if (found) await this.paths.checkFile(place, found, () => found);
     else await this.paths.checkPlace(place);
     const creating = !found && flags & O_CREAT ? O_CREAT | O_EXCL : 0;
     const descriptor = openSync(place, (flags & ~(O_CREAT | O_TRUNC)) | creating | O_NOFOLLOW | O_NONBLOCK);
@@ -311,8 +320,9 @@ class FilesByName extends Files {
       const stat = fstatSync(descriptor, { bigint: true });
       const now = realPath(path);
       const named = lstatSync(now, { bigint: true });
-      if (named.dev !== stat.dev || named.ino !== stat.ino) throw new Error(`${now} was removed or replaced meanwhile`);
-      await this.paths.checkFile(now, stat);
+      if (named.dev !== stat.dev || named.ino !== stat.ino || (creating && now !== place))
+        throw new Error(`${now} was removed or replaced meanwhile`);
+      if (!creating) await this.paths.checkFile(now, stat, () => fstatSync(descriptor, { bigint: true }));
       if (flags & O_TRUNC) ftruncateSync(descriptor);
       return descriptor;
     } catch (error) {

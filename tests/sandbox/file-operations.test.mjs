@@ -21,6 +21,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { suite, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { fileOperations } from "../../sandbox/file-operations.js";
 
@@ -150,6 +151,32 @@ for (const byDescriptor of process.platform === "linux" ? [true, false] : [false
           [],
         );
       }
+    });
+
+    test("check a new file once, before it is created, and one that appears meanwhile as any other", async (t) => {
+      const { at, read } = project(t);
+      const check = async (/** @type {string} */ place, /** @type {unknown} */ stat) => {
+        await sleep(5);
+        if (stat && place === at("docs/new")) throw new Error("interrupted");
+        if (!stat && place === at("docs/placeholder")) writeFileSync(place, "");
+      };
+      const { writeFile } = fileOperations([at("docs/")], check, byDescriptor);
+      await writeFile(at("docs/new"), "new");
+      await writeFile(at("docs/placeholder"), "written");
+      assert.deepEqual([read("docs/new"), read("docs/placeholder")], ["new", "written"]);
+      await Promise.all(["one", "two"].map((text) => writeFile(at("docs/both"), text)));
+      assert.match(read("docs/both"), /^(one|two)$/);
+    });
+
+    test("refuse a file that gets another name while it is checked", async (t) => {
+      const { at, read } = project(t);
+      let checks = byDescriptor ? 1 : 2;
+      const check = async () => {
+        if (--checks === 0) linkSync(at("docs/d/x"), at("src/other"));
+      };
+      const { writeFile } = fileOperations([at("docs/")], check, byDescriptor);
+      assert.match(await reason(writeFile(at("docs/d/x"), "changed")), /has other names/);
+      assert.equal(read("docs/d/x"), "untouched");
     });
 
     if (byDescriptor) {
