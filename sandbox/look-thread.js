@@ -56,5 +56,6 @@ parentPort?.on("message", ({ name, parameters, known: other }) => {
   } catch (/** @type {any} */ error) {
     answer = { error: { message: messageOf(error), ...(error?.code && { code: error.code }) } };
   }
-  parentPort?.postMessage({ ...answer, known });
+  // Work trees are noted by sessions, in the other thread, also during this look.
+  parentPort?.postMessage({ ...answer, known: { ...known, trees: new Map() } });
 });

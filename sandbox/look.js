@@ -5,9 +5,12 @@ import { once } from "node:events";
 import { SHARE_ENV, Worker } from "node:worker_threads";
 
 import { known, learn } from "./known.js";
+import { unlessFails } from "./plain.js";
 
-/** The longest wait for a look, and the time after which the user is told about it, in milliseconds. */
+/** The longest look, and the time after which the user is told about it, in milliseconds. */
 const [LIMIT, LONG] = [120_000, 1000];
+/** The maximum number of threads that were ended but hang in the kernel: each one keeps its place in the system's pool. */
+const MAX_HANGING = 2;
 
 /** @typedef {import("./look-thread.js").Looks} Looks */
 /**
@@ -18,6 +21,8 @@ const [LIMIT, LONG] = [120_000, 1000];
 
 /** @type {Worker | undefined} */
 let thread;
+/** The threads whose looks have no answer, also ended ones that hang, with the begin of each look. @type {Map<Worker, number>} */
+const working = new Map();
 /** Ends with the looks so far, which are made one by one. @type {Promise<unknown>} */
 let last = Promise.resolve();
 
@@ -33,53 +38,71 @@ let last = Promise.resolve();
  */
 export async function look({ signal, tell = () => {} }, what, name, ...parameters) {
   const end = new AbortController();
-  const limit = setTimeout(() => end.abort(new Error(`to look at ${what} took longer than ${LIMIT / 1000} s`)), LIMIT);
   const interrupt = () => end.abort(new Error(`the look at ${what} was interrupted`));
   signal?.addEventListener("abort", interrupt, { once: true });
   if (signal?.aborted) interrupt();
   let told = false;
   const long = setTimeout(() => tell(((told = true), what)), LONG);
-  const answer = last.then(() => ask({ name, parameters }, end.signal));
+  const answer = last.then(() => ask({ name, parameters }, what, end));
   last = answer.catch(() => {});
   try {
     // A look that has not begun ends at once, also while the thread is at work on an earlier one.
     return await Promise.race([answer, aborted(end.signal)]);
   } finally {
     signal?.removeEventListener("abort", interrupt);
-    for (const timer of [limit, long]) clearTimeout(timer);
+    clearTimeout(long);
     if (told) tell();
   }
 }
 
-/** @param {object} request @param {AbortSignal} end */
-async function ask(request, end) {
-  end.throwIfAborted();
+/** @param {object} request @param {string} what @param {AbortController} end */
+async function ask(request, what, end) {
+  end.signal.throwIfAborted();
+  if (hanging().length >= MAX_HANGING)
+    throw new Error("earlier looks have not ended: a file system does not answer. Try again when it does");
+  const limit = setTimeout(() => end.abort(new Error(`to look at ${what} took longer than ${LIMIT / 1000} s`)), LIMIT);
   const own = (thread ??= begun());
+  working.set(own, performance.now());
   const done = new AbortController();
   let answer;
   try {
     own.ref();
     own.postMessage({ ...request, known });
     const over = once(own, "exit", done).then(() => Promise.reject(new Error("the thread that looks has ended")));
-    [answer] = await Promise.race([once(own, "message", done), over, aborted(end)]);
+    [answer] = await Promise.race([once(own, "message", done), over, aborted(end.signal)]);
     learn(answer.known);
     if (answer.error) throw Object.assign(new Error(answer.error.message), answer.error);
     return answer.result;
   } finally {
+    clearTimeout(limit);
     done.abort();
-    own.unref();
     // The look cannot be ended in another way. The next one starts a new thread.
-    if (!answer) void own.terminate();
+    if (answer) working.delete(own);
+    else void own.terminate();
     if (!answer && thread === own) thread = undefined;
+    own.unref();
   }
+}
+
+/** Returns the begins of the looks that take long: their threads may hang in the kernel. */
+const hanging = () => [...working.values()].filter((since) => performance.now() - since > LONG);
+
+/** This process ends, which would wait for a thread that hangs. Calls the listeners that came after this one. @param {number} code */
+function exit(code) {
+  if (hanging().length === 0) return;
+  const listeners = process.rawListeners("exit");
+  for (const listener of listeners.slice(listeners.indexOf(exit) + 1)) unlessFails(() => listener.call(process, code));
+  process.kill(process.pid, "SIGKILL");
 }
 
 /** Starts the thread. */
 function begun() {
+  if (!process.listeners("exit").includes(exit)) process.on("exit", exit);
   const own = new Worker(new URL("./look-thread.js", import.meta.url), { env: SHARE_ENV, execArgv: [] });
   // Without a listener, an error of the thread would be one of the process.
   own.on("error", () => {});
   own.on("exit", () => {
+    working.delete(own);
     if (thread === own) thread = undefined;
   });
   return own;

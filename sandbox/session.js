@@ -1,7 +1,7 @@
 // The sandbox of one session of an agent: confines its command lines by the operating system, tells what its operations on
 // files may reach, and cleans up after both.
 import { lstatSync, mkdirSync, renameSync, rmSync, rmdirSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 
 import { agentFolder, keptTogether, outside } from "./agent-folder.js";
 import { noteWorkTrees, writableGitFolders } from "./git-folders.js";
@@ -15,7 +15,7 @@ import { confinedLine } from "./command-line.js";
 import { TEMPORARY } from "./bubblewrap.js";
 import { noteSockets, socketCovers } from "./sockets.js";
 import { sessionFolder, standIns } from "./session-folder.js";
-import { makeFolder } from "./untrusted-files.js";
+import { inFolder, makeFolder } from "./untrusted-files.js";
 import { hasOtherCase, isBelow, realPath, upwards } from "./write-target.js";
 
 /** @typedef {import("./session-folder.js").SessionFolder} SessionFolder */
@@ -431,9 +431,11 @@ export class SandboxSession {
    * @param {Watch} watch
    */
   async #clean(temporary, watch) {
+    if (runningCommands.uses(temporary)) return;
     const { linked, closed } = await look(watch, temporary, "linkedOutside", [temporary]);
     if (runningCommands.uses(temporary)) return;
-    for (const path of linked) rmSync(path, { force: true });
+    for (const path of linked)
+      inFolder("/", dirname(path), (folder) => rmSync(folder.at(basename(path)), { force: true }));
     if (closed.length === 0) return;
     renameSync(temporary, `${temporary}.${Date.now()}`);
     mkdirSync(temporary, { mode: 0o700 });

@@ -1,6 +1,7 @@
 // Looks at the file system before a command line: how long they take, and where they find what they need.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import fs, {
   chownSync,
   existsSync,
@@ -9,6 +10,7 @@ import fs, {
   mkdtempSync,
   realpathSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
@@ -17,8 +19,11 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
 import { SandboxSession } from "#sandbox";
 import { Confinement } from "../../host-shim/confinement.js";
+import { known } from "../../sandbox/known.js";
+import { sessionFolder } from "../../sandbox/session-folder.js";
 
 const HOST = fileURLToPath(new URL("confined-host.mjs", import.meta.url));
 
@@ -43,6 +48,24 @@ function linked(t, count = 1000) {
 }
 
 /**
+ * Calls a function when a look of this name has begun, and one when it has ended, before its answer is read.
+ * @param {import("node:test").TestContext} t
+ * @param {string} name
+ * @param {{ begun?: () => void, ended?: () => void }} calls
+ */
+function during(t, name, { begun, ended = () => {} }) {
+  const { postMessage } = Worker.prototype;
+  /** @this {Worker} @param {any} message */
+  const method = function (message) {
+    postMessage.call(this, message);
+    if (message.name !== name) return;
+    begun?.();
+    this.prependOnceListener("message", ended);
+  };
+  t.mock.method(Worker.prototype, "postMessage", method);
+}
+
+/**
  * A session that may write the project, or has these limits.
  * @param {import("node:test").TestContext} t
  * @param {string} project
@@ -56,6 +79,7 @@ function session(t, project, more) {
     /** @param {string} line @param {AbortSignal} [signal] @param {string[]} [hidden] */
     command: (line, signal, hidden) =>
       own.command("call", line, { ...limits, hidden, ...more }, { cwd: project, session: project, signal }),
+    begin: () => own.begin(project),
     end: () => own.ended("call"),
     over: () => own.end(),
   };
@@ -125,6 +149,78 @@ suite("looks before a command line", { skip: process.platform === "linux" ? fals
     assert.deepEqual((await reasons).slice(2), ["begun", "begun"]);
     await assert.rejects(a.command("true", abort.signal), /was interrupted/);
     assert.match(await a.command("true"), /bwrap/);
+  });
+
+  for (const exits of [true, false])
+    test(`that hang are at most two, and this process ends though they do${exits ? "" : ", also by itself"}`, async (t) => {
+      const { project } = folder(t);
+      const host = fileURLToPath(new URL("hanging-host.mjs", import.meta.url));
+      const child = spawn(process.execPath, [host, project, "3", ...(exits ? ["exit"] : [])]);
+      const late = setTimeout(() => child.kill(), 30_000);
+      let output = "";
+      child.stdout.on("data", (data) => (output += data));
+      const [status, signal] = await once(child, "close");
+      clearTimeout(late);
+      const [line, end] = output.split("\n");
+      const { reasons, threads } = JSON.parse(line);
+      assert.deepEqual([status, signal, threads, end], [null, "SIGKILL", 2, "released"]);
+      for (const [at, reason] of reasons.entries())
+        assert.match(reason, at < 2 ? /^the look at the system was interrupted$/ : /^earlier looks have not ended/);
+      assert.equal(
+        spawnSync(process.execPath, [host, project, "1", "meanwhile"], { timeout: 30_000 }).signal,
+        "SIGKILL",
+      );
+    });
+
+  test("remove from the folder for temporary files only what they have found in it", async (t) => {
+    const { root, project } = folder(t);
+    const { temporary } = sessionFolder(project);
+    t.after(() => rmSync(temporary, { recursive: true, force: true }));
+    const [inside, outside] = [join(temporary, "folder"), join(root, "outside")];
+    mkdirSync(outside);
+    writeFileSync(join(outside, "file"), "kept");
+    const fill = () => {
+      rmSync(inside, { recursive: true, force: true });
+      mkdirSync(inside);
+      linkSync(join(outside, "file"), join(inside, "file"));
+    };
+    const [a, b] = [session(t, project, { writable: [] }), session(t, project, { writable: [] })];
+    await a.command("true");
+    fill();
+    during(t, "linkedOutside", {
+      ended() {
+        rmSync(inside, { recursive: true });
+        symlinkSync(outside, inside);
+        a.end();
+      },
+    });
+    // While a command line runs that may change the folder, and while another program does.
+    assert.match(await b.command("true"), /bwrap/);
+    assert.equal(existsSync(join(outside, "file")), true);
+    b.end();
+    a.end();
+    fill();
+    await assert.rejects(b.command("true"), /folder/);
+    assert.equal(existsSync(join(outside, "file")), true);
+    t.mock.restoreAll();
+    rmSync(inside);
+    fill();
+    assert.match(await b.command("true"), /bwrap/);
+    assert.deepEqual([existsSync(join(inside, "file")), existsSync(join(outside, "file"))], [false, true]);
+  });
+
+  test("take nothing from what sessions have noted meanwhile", async (t) => {
+    const { project } = folder(t);
+    const { command, begin } = session(t, project);
+    begin();
+    during(t, "readOnlyIn", {
+      begun() {
+        spawnSync("git", ["init", "-q"], { cwd: project });
+        begin();
+      },
+    });
+    await command("true");
+    assert.deepEqual(known.trees.get(project)?.[0], { tree: project, folder: join(project, ".git") });
   });
 
   test("that fail give the reason, and the next ones are made", async (t) => {
