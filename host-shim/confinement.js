@@ -132,15 +132,25 @@ export class Confinement {
     if (other) return other;
     const path = input?.path ?? ".";
     if (typeof path !== "string") return `The tool "${toolName}" cannot be confined without a readable path.`;
-    const place = realPath(absolutePath(path, cwd));
-    const { itself, inside } = await this.#sandbox.hiddenAt(limits, cwd, place, watch);
-    if (itself) return `${plainText(place)} is hidden.`;
-    if (toolName !== "grep") return undefined;
-    if (inside !== undefined) return `${plainText(inside)} is hidden, and "grep" would search it. Search with "bash".`;
-    this.#observe();
-    return this.#sandbox.search(toolCallId, place)
-      ? undefined
-      : 'A command is running. Run "grep" after it, or search with "bash".';
+    const find = () => realPath(absolutePath(path, cwd));
+    const place = find();
+    const isSearch = toolName === "grep";
+    if (isSearch) this.#observe();
+    if (isSearch && !this.#sandbox.search(toolCallId, place))
+      return 'A command is running. Run "grep" after it, or search with "bash".';
+    let allowed = false;
+    try {
+      // From here on no command line changes the place, but one that has ended since may have changed the path.
+      if (find() !== place) throw new Busy(`${place} was replaced meanwhile`);
+      const { itself, inside } = await this.#sandbox.hiddenAt(limits, cwd, place, watch);
+      if (itself) return `${plainText(place)} is hidden.`;
+      if (isSearch && inside !== undefined)
+        return `${plainText(inside)} is hidden, and "grep" would search it. Search with "bash".`;
+      allowed = true;
+      return undefined;
+    } finally {
+      if (isSearch && !allowed) this.#sandbox.ended(toolCallId);
+    }
   }
 
   /**

@@ -310,6 +310,33 @@ suite("a search", () => {
     assert.equal(await waiting, undefined);
   });
 
+  test("is judged by what its path leads to while it is registered, and leaves nothing registered if it is refused", async (t) => {
+    const root = project(t);
+    const [a, b] = [session(t, root), session(t, root)];
+    mkdirSync(join(root, "secret"));
+    assert.equal(await b.begin({ writable: ["docs/"] }), undefined);
+    const searching = a.grep("docs", { hidden: ["secret/"] });
+    rmSync(join(root, "docs"), { recursive: true });
+    symlinkSync("secret", join(root, "docs"));
+    b.end();
+    assert.match(String(await searching), /secret is hidden/);
+    writeFileSync(join(root, "private"), "");
+    linkSync(join(root, "private"), `${root}-private`);
+    t.after(() => rmSync(`${root}-private`));
+    assert.match(String(await a.grep("src", { hidden: ["src/main.rs"] })), /main.rs is hidden/);
+    assert.match(String(await a.grep("src", { hidden: ["private"] })), /cannot be confined: .*has another name/);
+    assert.equal(await settled(b.begin({ writable: ["src/"] })), undefined);
+    b.end();
+    const { search } = runningCommands;
+    t.mock.method(runningCommands, "search", (/** @type {[object, string]} */ ...parameters) => {
+      t.mock.restoreAll();
+      rmSync(join(root, "src"), { recursive: true });
+      symlinkSync("secret", join(root, "src"));
+      return search.apply(runningCommands, parameters);
+    });
+    assert.match(String(await a.grep("src", { hidden: ["secret/"] })), /secret is hidden/);
+  });
+
   test("and a command of one session exclude each other, as before", async (t) => {
     const root = project(t);
     const a = session(t, root);
