@@ -1,11 +1,23 @@
 // The folder for temporary files of a session's confined command lines, and the files beside it. The folder above is
 // not visible in any sandbox.
 import { createHash } from "node:crypto";
-import { accessSync, chmodSync, closeSync, constants, lstatSync, mkdirSync, openSync, rmSync, statSync } from "node:fs";
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { unlessFails } from "./plain.js";
+import { self, state } from "./processes.js";
 import { realPath } from "./write-target.js";
 
 /** The bit of a folder's mode by which others cannot replace what a user has in it. */
@@ -15,7 +27,7 @@ const STICKY = 0o1000;
  * Paths of one session.
  * @typedef {object} SessionFolder
  * @property {string} temporary the folder for temporary files: it outlives this process, as the session does
- * @property {string} running a folder with the process ids of the command lines
+ * @property {string} running a folder with the process ids of the command lines of this process
  */
 
 /**
@@ -26,8 +38,15 @@ const STICKY = 0o1000;
 export function sessionFolder(session) {
   const name = createHash("sha256").update(session).digest("hex").slice(0, 16);
   const temporary = join(privateFolder(), name);
-  const running = `${temporary}.running`;
-  for (const folder of [temporary, running]) makePrivate(folder);
+  const all = `${temporary}.running`;
+  const { pid, start, namespace } = self();
+  const running = join(all, [pid, start, namespace].join());
+  for (const folder of [temporary, all, running]) makePrivate(folder);
+  for (const other of readdirSync(all)) {
+    const [pid, start, ...namespace] = other.split(",");
+    const note = { pid: Number(pid), start: start || undefined, namespace: namespace.join() };
+    if (state(note) === "dead") rmSync(join(all, other), { recursive: true, force: true });
+  }
   return { temporary, running };
 }
 

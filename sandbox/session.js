@@ -449,7 +449,9 @@ export class SandboxSession {
     this.#session = new AbortController();
     this.#folder = undefined;
     // It is not empty while a command line runs on.
-    unlessFails(() => folder && rmdirSync(folder.running));
+    unlessFails(() => {
+      if (folder) for (const path of [folder.running, dirname(folder.running)]) rmdirSync(path);
+    });
   }
 
   /**

@@ -20,6 +20,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { SandboxSession } from "#sandbox";
 import { Confinement } from "../../host-shim/confinement.js";
 import { runningCommands } from "../../sandbox/running-commands.js";
 
@@ -386,6 +387,25 @@ test("nothing is left behind by a process that exits while a command runs", (t) 
   );
   assert.equal(status, 0, stderr);
   assert.deepEqual(readdirSync(root).sort(), ["began", "docs", "src"]);
+});
+
+test("a killed process keeps no search of its session from running", async (t) => {
+  const root = project(t);
+  const host = new URL("../sandbox/dying-host.mjs", import.meta.url).pathname;
+  spawnSync(process.execPath, [host, root, "touch began; sleep 5", "began"]);
+  const hash = createHash("sha256").update(root).digest("hex").slice(0, 16);
+  const ids = join(OWN, `${hash}.running`);
+  const left = readdirSync(ids, { recursive: true }).map((name) => join(ids, String(name)));
+  // It was killed while the shell wrote.
+  for (const path of left) if (lstatSync(path).isFile()) writeFileSync(path, "");
+  assert.ok(left.length > 0);
+  const one = new SandboxSession(() => ({ path: root, name: "the agent's folder" }));
+  const limits = { writable: [], network: true, notice: "" };
+  await one.command("call", "true", limits, { cwd: root, session: root });
+  one.ended("call");
+  assert.equal(one.search("call", root), true);
+  one.end();
+  assert.equal(existsSync(ids), false);
 });
 
 test("the stand-ins for what is hidden stay when a session ends", async (t) => {
