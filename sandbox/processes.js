@@ -58,7 +58,11 @@ export function state(note) {
 function startOf(pid) {
   return unlessFails(() => {
     if (process.platform !== "linux") {
-      const shown = execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], { stdio: ["ignore", "pipe", "ignore"] });
+      const shown = execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], {
+        stdio: ["ignore", "pipe", "ignore"],
+        // It writes a date in the language and the time zone of its process.
+        env: { ...process.env, LC_ALL: "C", TZ: "UTC" },
+      });
       return String(shown).trim() || undefined;
     }
     // The folder may show the processes of another namespace.
