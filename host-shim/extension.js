@@ -135,6 +135,8 @@ export class Extension {
       () => {
         this.#endSession();
         this.#ui.clear();
+        // A new instance with a run that goes on takes it again.
+        this.#releaseClaim(this.#calls.knownContext);
       },
     );
     this.#calls = new Calls(this.#guest);
@@ -384,9 +386,14 @@ export class Extension {
     if (!this.#childOf) this.#notifications?.end();
     const told = dropped ? undefined : this.#deliver("session_shutdown", event, context);
     return after(told, () => {
-      if (!this.#childOf) unlessFails(() => claimStep(context.sessionManager, "release"));
+      this.#releaseClaim(context);
       return this.#children.areEnding ? this.#children.ended() : undefined;
     });
+  }
+
+  /** @param {Context | undefined} context */
+  #releaseClaim(context) {
+    if (context && !this.#childOf) unlessFails(() => claimStep(context.sessionManager, "release"));
   }
 
   #endSession() {

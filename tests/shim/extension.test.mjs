@@ -196,26 +196,34 @@ suite("events", () => {
     }
   });
 
-  test("the claim of a session ends with the session", (t) => {
-    const folder = mkdtempSync(join(tmpdir(), "claim-"));
-    t.after(() => rmSync(folder, { recursive: true }));
-    const file = join(folder, "s.jsonl");
-    const sessionManager = { getSessionFile: () => file, getLeafEntry: () => undefined };
-    /** @type {unknown[]} */
-    const got = [];
-    const handleEvent = (/** @type {any} */ imports) => () => {
-      got.push(imports["pi:extension/session"].claim("take"));
-      return { tag: "none" };
-    };
-    const pi = loaded((imports) => ({ handleEvent: handleEvent(imports) }), ["input"]);
-    pi.emit("session_start", { reason: "startup" }, pi.context({ sessionManager }));
-    const inSession = pi.context({ sessionManager });
-    pi.emit("input", { source: "interactive" }, inSession);
-    assert.deepEqual([got, existsSync(`${file}.process`)], [[undefined], true]);
-    assert.equal(JSON.parse(readFileSync(`${file}.process`, "utf8")).ended, undefined);
-    pi.emit("session_shutdown", { reason: "quit" }, inSession);
-    assert.equal(typeof JSON.parse(readFileSync(`${file}.process`, "utf8")).ended, "number");
-  });
+  for (const [how, ends] of /** @type {[string, (pi: ReturnType<typeof standIn>, context: any) => void][]} */ ([
+    ["the session", (pi, context) => pi.emit("session_shutdown", { reason: "quit" }, context)],
+    ["the instance", (pi, context) => pi.emit("input", { source: "interactive", text: "trap" }, context)],
+  ]))
+    test(`the claim of a session ends with ${how}`, (t) => {
+      const folder = mkdtempSync(join(tmpdir(), "claim-"));
+      t.after(() => rmSync(folder, { recursive: true }));
+      const file = join(folder, "s.jsonl");
+      const sessionManager = { getSessionFile: () => file, getLeafEntry: () => undefined };
+      /** @type {unknown[]} */
+      const got = [];
+      const handleEvent =
+        (/** @type {any} */ imports) =>
+        (/** @type {unknown} */ _at, /** @type {any} */ { tag }) => {
+          if (tag !== "input") return { tag: "none" };
+          if (got.length > 0) throw new WebAssembly.RuntimeError("unreachable");
+          got.push(imports["pi:extension/session"].claim("take"));
+          return { tag: "none" };
+        };
+      const pi = loaded((imports) => ({ handleEvent: handleEvent(imports) }), ["input"]);
+      pi.emit("session_start", { reason: "startup" }, pi.context({ sessionManager }));
+      const inSession = pi.context({ sessionManager });
+      pi.emit("input", { source: "interactive" }, inSession);
+      assert.deepEqual([got, existsSync(`${file}.process`)], [[undefined], true]);
+      assert.equal(JSON.parse(readFileSync(`${file}.process`, "utf8")).ended, undefined);
+      ends(pi, inSession);
+      assert.equal(typeof JSON.parse(readFileSync(`${file}.process`, "utf8")).ended, "number");
+    });
 
   test("a second subscription has no effect", () => {
     let heard = 0;
