@@ -1,6 +1,6 @@
 // The claim of a session: a note beside its file names the process that works on it. Of all processes one has it, and
 // the note of a process that has ended counts for nothing.
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync, rmSync, statSync } from "node:fs";
 import { basename, dirname } from "node:path";
 
 import { processes, untrusted } from "#sandbox";
@@ -82,8 +82,9 @@ export function holderOf(note) {
 /**
  * Takes the claim of a session for this process. Returns the process that keeps it from that.
  * @param {string} file
- * @param {{ takesOver?: boolean, seen?: { text: string | undefined } }} [options] `takesOver`: also from a process of
- *   which nobody can tell if it lives; `seen`, in pi: the note must not have changed since it had this text
+ * @param {{ takesOver?: boolean, seen?: { text: string | undefined, size?: number } }} [options] `takesOver`: also from
+ *   a process of which nobody can tell if it lives; `seen`, in pi: neither the note, if it had this text, nor the
+ *   session, if it had this size, must have changed since
  * @returns {ClaimObstacle | undefined}
  */
 export function claim(file, { takesOver = false, seen } = {}) {
@@ -96,6 +97,7 @@ export function claim(file, { takesOver = false, seen } = {}) {
     if (holder?.tag === "living") return holder;
     if (seen && seen.text !== text) return { tag: "changed" };
     if (holder && !takesOver) return holder;
+    if (seen?.size !== undefined && seen.size !== sizeOf(file)) return { tag: "changed" };
     write(file, processes.self());
     return undefined;
   });
@@ -105,21 +107,22 @@ export function claim(file, { takesOver = false, seen } = {}) {
  * Changes the note of this process, if it still is the note of the session. Returns true if it is.
  * @param {string} file
  * @param {Partial<Note> | undefined} change `undefined` removes the note
+ * @param {boolean} [isWhole] true if nothing of the note stays
  */
-export function changeClaim(file, change) {
+export function changeClaim(file, change, isWhole = false) {
   const ownNote = () => [noteOf(file)].find((note) => note && nameOf(note) === sharedClaim());
   return (
     ownNote() !== undefined &&
     locked(noteFile(file), () => {
       const note = ownNote();
-      if (note && change) write(file, { ...note, ...change });
+      if (note && change) write(file, isWhole ? change : { ...note, ...change });
       else if (note) rmSync(noteFile(file), { force: true });
       return note !== undefined;
     })
   );
 }
 
-/** @param {string} file @param {Note} note */
+/** @param {string} file @param {Partial<Note>} note */
 function write(file, note) {
   const name = basename(noteFile(file));
   try {
@@ -134,10 +137,13 @@ function write(file, note) {
 
 /**
  * The text of the note of each session when pi read the session's file, or when this process wrote the note last; no
- * text of a note equals `null`.
- * @type {WeakMap<Session, { file: string, text: string | undefined | null }>}
+ * text of a note equals `null`. `size`: the size of that file, if a process that nobody sees may have written more.
+ * @type {WeakMap<Session, { file: string, text: string | undefined | null, size?: number }>}
  */
 const SEEN = new WeakMap();
+
+/** @param {string} file */
+const sizeOf = (file) => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
 /** Notes that pi has read the file of a session. @param {Session} session */
 export function sessionRead(session) {
@@ -146,9 +152,10 @@ export function sessionRead(session) {
   if (!file || SEEN.get(session)?.file === file) return;
   const text = textAt(file);
   const note = noteIn(text);
+  const holder = note && !isOwn(note, true) ? holderOf(note)?.tag : undefined;
   // While another process works on it, the session is out of date from the beginning.
-  const isBehind = holderOf(note)?.tag === "living" && note && !isOwn(note, true);
-  SEEN.set(session, { file, text: isBehind ? null : text });
+  const size = holder === "unknown" ? sizeOf(file) : undefined;
+  SEEN.set(session, { file, text: holder === "living" ? null : text, size });
 }
 
 /**
@@ -161,7 +168,7 @@ export function claimStep(session, step) {
   const file = session.getSessionFile();
   if (!file) return undefined;
   sessionRead(session);
-  const seen = /** @type {{ text: string | undefined }} */ (SEEN.get(session));
+  const seen = /** @type {{ text: string | undefined, size?: number }} */ (SEEN.get(session));
   if (step === "take" || step === "take-over") {
     const obstacle = claim(file, { takesOver: step === "take-over", seen });
     if (obstacle) return obstacle;

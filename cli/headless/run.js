@@ -94,11 +94,13 @@ export async function runWorkflow(words, options) {
     options.events === undefined ? undefined : new EventFile(options.events, (problem) => progress.always(problem));
   // The command that worked on the session was killed.
   if (worker?.pi !== undefined) await endProcess(worker.pi);
-  takeForProcess(session, "this session", options["take-over"]);
-  let isOver = true;
+  const earlier = takeForProcess(session, "this session", options["take-over"]);
+  /** @type {Headless | undefined} */
+  let headless;
+  let isOver = false;
   try {
     const known = new Set(before.map(({ state }) => state.taskId));
-    const headless = new Headless(
+    headless = new Headless(
       session,
       (run) => !known.has(run.state.taskId),
       { progress, events },
@@ -109,9 +111,10 @@ export async function runWorkflow(words, options) {
     const hasValues = !options.continue && !bounds && valuesIn(given.words, options.input).length > 0;
     const args = await argumentsOf(session, bounds ? { ...options, budget: undefined } : options, hasValues);
     const ended = await headless.run(options.pi, args, prompt);
-    isOver = headless.newestRun()?.outcome !== "running";
+    const newest = headless.newestRun();
+    isOver = !newest || !isOpen(newest);
     const status = tellEnd(ended, headless, session, bounds && headless.agent, options, outputs);
-    const run = headless.newestRun()?.state.taskId;
+    const run = newest?.state.taskId;
     events?.write({
       time: Date.now(),
       ...(run === undefined ? {} : { run }),
@@ -122,7 +125,8 @@ export async function runWorkflow(words, options) {
     return status;
   } finally {
     events?.close();
-    if (isOver) forgetProcess(session);
+    if (!headless?.hasStarted) forgetProcess(session, earlier);
+    else if (isOver) forgetProcess(session);
     else noteProcess(session, { ended: Date.now() });
   }
 }
@@ -271,6 +275,11 @@ class Headless {
     this.#isMeant = isMeant;
     this.progress = progress;
     this.#events = events;
+  }
+
+  /** True if there was a pi that may have worked. */
+  get hasStarted() {
+    return this.#pi?.pid !== undefined;
   }
 
   /** The run, if it has begun. */

@@ -5,15 +5,17 @@ import { processes } from "#sandbox";
 import { Failure } from "../words.js";
 
 /**
- * Takes the claim of a session for this process. Throws if another process has it.
+ * Takes the claim of a session for this process. Throws if another process has it. Returns the note that it replaces.
  * @param {string} session
  * @param {string} named the session as the error names it
  * @param {boolean} [takesOver] also from a process of which nobody can tell if it lives
  */
 export function takeForProcess(session, named, takesOver = false) {
+  const earlier = noteOf(session);
   const obstacle = claim(session, { takesOver });
   if (obstacle?.tag === "living") throw new Failure(`Process ${obstacle.val} works on ${named}.`);
   if (obstacle) throw mayWork(named);
+  return earlier;
 }
 
 /** @param {string} named */
@@ -43,9 +45,13 @@ export function noteProcess(session, { pi, ended }) {
   changeClaim(session, { ...(pi === undefined ? {} : { pi: processes.noteOf(pi) }), ended });
 }
 
-/** Notes that this process no longer works on a session. @param {string} session */
-export function forgetProcess(session) {
-  changeClaim(session, undefined);
+/**
+ * Notes that this process no longer works on a session.
+ * @param {string} session
+ * @param {ReturnType<typeof noteOf>} [earlier] the note that the session gets back, if this process has not worked on it
+ */
+export function forgetProcess(session, earlier) {
+  changeClaim(session, earlier, true);
 }
 
 /**

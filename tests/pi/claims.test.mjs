@@ -96,6 +96,13 @@ for (const version of VERSIONS) {
       answers.push(step("next"), REST);
       assert.equal((await run("--continue", "--session", file)).status, 3);
       await isHeld(rpc, /another process has worked on it since this session was opened/);
+      const text = readFileSync(note, "utf8");
+      const late = await open();
+      assert.equal((await run("--continue", "--session", file, "--pi", join(file, "none"))).status, 1);
+      assert.equal(readFileSync(note, "utf8"), text, "it has not worked");
+      assert.equal((await run("--continue", "--session", file)).status, 3);
+      await isHeld(late, /another process has worked on it since this session was opened/);
+      await late.close();
       answers.push(step("next"), HANG);
       const other = await open();
       const from = model.requests.length;

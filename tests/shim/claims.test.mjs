@@ -3,7 +3,16 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -169,6 +178,45 @@ test("in pi, what another process had since the session was read is out of date"
   await early.end();
   assert.deepEqual(claimStep(late, "take"), { tag: "changed" }, "it worked after the session was read");
   assert.equal(claimStep(inPi(undefined), "take"), undefined, "no file");
+});
+
+test("in pi, a session to which a process that nobody sees has written is out of date", (t) => {
+  const file = sessionFile(t);
+  const unknown = () => writeFileSync(`${file}.process`, JSON.stringify({ ...processes.self(), namespace: "another" }));
+  unknown();
+  writeFileSync(file, "{}\n");
+  const session = inPi(file);
+  sessionRead(session);
+  assert.deepEqual(claimStep(session, "take"), { tag: "unknown", val: process.pid });
+  appendFileSync(file, "{}\n");
+  assert.deepEqual(claimStep(session, "take-over"), { tag: "changed" });
+  const again = inPi(file);
+  sessionRead(again);
+  assert.equal(claimStep(again, "take-over"), undefined, "opened again");
+  appendFileSync(file, "{}\n");
+  assert.equal(claimStep(again, "release"), undefined);
+  assert.equal(claimStep(again, "take"), undefined, "it has written itself");
+  claimStep(again, "finish");
+  unknown();
+  rmSync(file);
+  const early = inPi(file);
+  sessionRead(early);
+  assert.equal(claimStep(early, "take-over"), undefined, "no file yet");
+});
+
+test("a process is the same in another language and time zone", { skip: process.platform === "win32" }, () => {
+  const url = join(REPO, "sandbox/index.js");
+  // As where the system has no /proc.
+  const script = `
+    Object.defineProperty(process, "platform", { value: "darwin" });
+    const { processes } = await import(${JSON.stringify(url)});
+    console.log(JSON.stringify(processes.noteOf(${process.pid})));`;
+  const [here, there] = ["UTC", "Asia/Tokyo"].map((TZ) => {
+    const env = { ...process.env, TZ, LC_ALL: "C.UTF-8" };
+    return spawnSync(NODE, ["--input-type=module", "-e", script], { encoding: "utf8", env }).stdout;
+  });
+  assert.match(here, /"start":"\w/);
+  assert.equal(here, there);
 });
 
 test("the pi of a process shares its claim, and what that pi starts does not", async (t) => {
