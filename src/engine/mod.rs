@@ -220,13 +220,9 @@ impl Engine {
 }
 
 /// Returns true for an event in which a run that this process has not claimed may go on. The beginning of a session, a
-/// start and a command claim it themselves.
+/// start and a command claim it themselves, also the command at the end of a wait.
 fn may_go_on(event: &Event) -> bool {
-    match event {
-        Event::Timer { id, .. } => *id == quota::TIMER,
-        Event::Input { .. } | Event::AgentStart | Event::Answer { .. } => true,
-        _ => false,
-    }
+    matches!(event, Event::Input { .. } | Event::AgentStart | Event::Answer { .. })
 }
 
 /// A command that prompted the agent ends when the agent is at rest.

@@ -106,7 +106,7 @@ impl Engine {
         let stored =
             stored.map(|state| long_task::restore(state, cx).with_users_model(None).bounded(&self.session.bound));
         self.run.restore(stored, mark);
-        if self.run.active().is_some() && self.run.pause_reason().is_none() {
+        if self.run.running().is_some() && self.works_on_run() {
             self.run.claim(false, cx.host)?;
         }
         self.meter.begin_session(self.run.state().is_some_and(|state| !state.is_running()));

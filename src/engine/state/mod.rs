@@ -87,11 +87,12 @@ impl Engine {
         self.agent.ending.is_of_branch()
     }
 
-    /// Returns true if this process works on a run, and needs the claim of the session: until a pause and the end of what
-    /// the agent does, or until the end of the run is announced.
+    /// Returns true if this process works on a run, and needs the claim of the session: until a pause or changed rules,
+    /// and the end of what the agent, its branches and commands do, or until the end of the run is announced.
     pub(super) fn works_on_run(&self) -> bool {
-        let pauses = self.run.pause_reason().is_some() && !self.is_at_work() && self.pending.is_empty();
-        self.run.state().is_some() && self.run.held().is_none() && !pauses
+        let is_busy = self.is_at_work() || !self.pending.is_empty();
+        let goes_on = self.run.held().is_none() && self.run.pause_reason().is_none();
+        self.run.state().is_some() && !self.run.is_of_other_process() && (is_busy || goes_on)
     }
 
     /// Returns true if the agent is at work.

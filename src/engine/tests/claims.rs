@@ -153,3 +153,67 @@ fn a_refused_start_is_an_error_of_a_run_that_is_only_played() {
     let refused = "The workflow is not started, because of the session: another process (7) works on it.";
     assert_eq!(played.unwrap_err(), refused);
 }
+
+#[test]
+fn a_wait_for_a_limit_has_no_claim_until_its_end() {
+    let mut session = Session::new(&[("flow", &["a"])]);
+    session.files.global.insert("settings.yaml".into(), "onQuota: wait".into());
+    let _ = session.on(Event::Session { stored: None, in_view: None, facts: Facts::default() });
+    let _ = session.command("workflow", "flow x");
+    let _ = session.fails("429 rate_limit_error: try again in 2h");
+    assert_eq!((session.files.claims.borrow().len(), session.released.len()), (1, 1));
+    session.now += 3_600_000;
+    for idle in [true, false] {
+        let _ = session.on(Event::Timer { id: 2, idle });
+    }
+    assert_eq!((session.files.claims.borrow().len(), session.released.len()), (1, 1), "it looks at the clock");
+    session.now += 3_601_000;
+    let _ = session.goes_on();
+    assert_eq!((session.files.claims.borrow().len(), session.released.len()), (2, 1));
+}
+
+#[test]
+fn a_run_whose_rules_do_not_hold_has_the_claim_until_its_agent_and_its_commands_are_at_rest() {
+    for by_user in [false, true] {
+        let mut session = Session::new(&[("flow", &["a", "b"])]);
+        let gate = "emoji: '*'\ngate: [{run: 'true'}]\n";
+        let phase = session.files.global.get_mut("flow/a.md").unwrap();
+        *phase = phase.replacen("emoji: '*'\n", gate, 1);
+        let _ = session.on(Event::Session { stored: None, in_view: None, facts: Facts::default() });
+        let _ = session.command("workflow", "flow x");
+        let _ = session.on(Event::AgentStart);
+        if by_user {
+            let _ = session.on(Event::AgentEnd { stop: Stop::Aborted });
+            let _ = session.on(Event::AgentSettled);
+            let asked = session.command("workflow", ":next").reply;
+            assert!(matches!(asked, Reply::Ask { request: Request::Exec { .. }, .. }), "{asked:?}");
+            assert!(!session.engine.is_at_work());
+        }
+        let before = session.released.len();
+        let phase = session.files.global.get_mut("flow/a.md").unwrap();
+        *phase = phase.replacen("'true'", "'false'", 1);
+        let _ = session.command("workflow", ":check");
+        assert!(session.engine.has_run() && !session.engine.is_running(), "the rules have changed");
+        assert_eq!(session.released.len(), before, "something is at work");
+        if by_user {
+            let _ = session.on(Event::Answer { ticket: session.last_ticket, answer: Answer::Cancelled });
+        } else {
+            let _ = session.stop();
+        }
+        assert_eq!(session.released.len(), before + 1);
+    }
+}
+
+#[test]
+fn a_restarted_instance_claims_a_paused_run_whose_agent_works() {
+    for (at_work, claims) in [(true, 1), (false, 0)] {
+        let mut first = Session::new(&[("flow", &["a"])]);
+        let _ = first.command("workflow", "flow x");
+        let _ = first.on(Event::AgentStart);
+        let _ = first.command("workflow", ":pause");
+        let mut session = Session::new(&[("flow", &["a"])]);
+        let facts = Facts { at_work, restarted: true, ..Facts::default() };
+        let _ = session.on(Event::Session { stored: first.run.clone(), in_view: None, facts });
+        assert_eq!(session.files.claims.borrow().len(), claims);
+    }
+}
