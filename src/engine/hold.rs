@@ -124,7 +124,10 @@ impl Engine {
                 cx.fail(Level::Warning, held_notice(&self.run, &self.session, cx.ui));
                 Reply::None
             }
-            None => self.resume_with(more, None, true, cx),
+            None => {
+                cx.gone |= restore_run_dir(&mut self.run, cx).is_err();
+                self.resume_with(more, None, true, cx)
+            }
         }
     }
 

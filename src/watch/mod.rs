@@ -189,7 +189,7 @@ events! {
     Question = "question" {
         /// `asked` or `over`.
         state: &'static str,
-        /// The occasion: `gate`, `entry`, `start`, `cancel`, `rules`, `budget` or `workflow`.
+        /// The occasion: `gate`, `entry`, `start`, `cancel`, `rules`, `claim`, `budget` or `workflow`.
         about: &'static str,
     } texts {
         /// The title of the dialog.

@@ -19,6 +19,7 @@ use super::context::Cx;
 use super::effect::{Effect, Level, Reply};
 use super::hold::held_notice;
 use super::quota::state::OVER;
+use super::run_dir::restore_run_dir;
 use super::state::Engine;
 
 pub use complete::Completion;
@@ -127,6 +128,9 @@ impl Engine {
         }
         if was_held {
             self.run.read_files(|definitions| definitions.refresh(cx.host))?;
+            if self.run.held().is_none() {
+                restore_run_dir(&mut self.run, cx)?;
+            }
         }
         let reply = match (name, control) {
             (WORKFLOW_COMMAND, Some((control, argument))) => {

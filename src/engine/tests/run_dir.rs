@@ -109,6 +109,39 @@ fn a_session_that_restores_the_run_opens_it_and_names_the_one_that_is_stored() {
 }
 
 #[test]
+fn a_process_that_gets_the_claim_late_opens_it_before_the_run_goes_on() {
+    for takes_over in [true, false] {
+        let with_step = || {
+            let mut session = session("---\nGo.\n");
+            let step = "- {run: ls, id: s, env: {DIR: runDir}}";
+            let workflow = format!("name: W\ncommandName: w\ninitialMessage: Go\nphases:\n{step}\n- a.md\n");
+            session.files.global.insert("w/workflow.yaml".into(), workflow);
+            session.ui = Ui::Terminal;
+            session
+        };
+        let mut first = with_step();
+        let _ = first.restored(None);
+        let begun = first.command("workflow", "w x");
+        assert!(matches!(&begun.reply, Reply::Ask { request: Request::Exec { .. }, .. }), "{begun:?}");
+        let mut session = with_step();
+        session.files.claim_obstacle.replace(Some(crate::run::ClaimObstacle::Unknown(1)));
+        let _ = session.restored(first.stored_run().cloned());
+        assert_eq!(session.opened(), [], "another process has it");
+        let output = if takes_over {
+            let _ = session.command("workflow", ":resume");
+            session.on(Event::Answer { ticket: session.last_ticket, answer: Answer::Selected(1) })
+        } else {
+            session.files.claim_obstacle.replace(None);
+            session.command("workflow", ":resume")
+        };
+        let Reply::Ask { request: Request::Exec { env, .. }, .. } = output.reply else {
+            panic!("{takes_over}: {output:?}");
+        };
+        assert!(format!("{env:?}").contains(PATH), "{env:?}");
+    }
+}
+
+#[test]
 fn a_name_that_the_host_does_not_make_is_none() {
     let mut session = session("---\nSee {runDir}.\n");
     let _ = session.command("workflow", "w x");
