@@ -250,10 +250,8 @@ class Headless {
   #usedUp;
   /** True if the run's time is over and its pi was ended. */
   #isLate = false;
-  /** The time that is left of the run, in milliseconds. */
+  /** The time after which pi is ended from outside, in milliseconds. */
   #leftMs = Infinity;
-  /** True while the run waits for the end of a limit of the model, which takes no time of it. */
-  #waits = false;
   /** @type {Pi | undefined} */
   #pi;
   agent = new Agent();
@@ -331,14 +329,14 @@ class Headless {
       asked.abort();
       pi.end();
     });
-    // In a terminal the run waits for the user without a time limit.
-    if (this.#limits.timeMs !== undefined && !isTerminal) this.#leftMs = Number(this.#limits.timeMs) + LATE;
+    // A run counts its own time at work.
+    if (this.#limits.timeMs !== undefined && !this.#hasWorkflow) this.#leftMs = Number(this.#limits.timeMs) + LATE;
     let last = performance.now();
     const refresh = setInterval(() => {
       // The time in which this process did not run is no time of the run.
       const passed = Math.min(performance.now() - last, 2 * REFRESH);
       last = performance.now();
-      if (!this.#waits) this.#leftMs -= passed;
+      this.#leftMs -= passed;
       if (this.#leftMs <= 0 && !this.#isLate) {
         this.#isLate = true;
         pi.end();
@@ -390,8 +388,9 @@ class Headless {
   #onEvent(event) {
     this.#events?.write(event);
     this.progress.event(event);
-    if (event.type === "paused" || event.type === "resumed") this.#waits = event.resumes !== undefined;
-    if (event.type === "paused" && event.reason === SILENT_PAUSE) this.#leftMs = Math.min(this.#leftMs, LATE);
+    if (event.type === "resumed") this.#leftMs = Infinity;
+    const isTimeUp = event.type === "budget" && event.state === "usedUp" && event.measure === "time";
+    if (isTimeUp || (event.type === "paused" && event.reason === SILENT_PAUSE)) this.#leftMs = LATE;
   }
 
   /** @param {string} text @param {boolean} isRpc true if pi hands events over as records */
@@ -413,9 +412,8 @@ class Headless {
       const status = 128 + constants.signals[this.#interruptedBy];
       return { status, outcome: "interrupted", text: `interrupted by ${this.#interruptedBy}` };
     }
-    const late = `its time is over, and ${run ? run.state.phaseTitle : "the agent"} has not answered`;
-    if (this.#isLate && (!run || (isOpen(run) && run.state.pause !== SILENT_PAUSE)))
-      return end("budget", `the budget is used up: ${late}`);
+    if (this.#isLate && !run)
+      return end("budget", "the budget is used up: its time is over, and the agent has not answered");
     const hasEnded = piEnd.signal === null && (piEnd.status === 0 || piEnd.status === 1);
     // An error of pi begins with the reason; a crash ends with the reason.
     const told = (hasEnded && this.#firstError) || this.#lastError;

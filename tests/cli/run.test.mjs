@@ -2,7 +2,16 @@
 
 import assert from "node:assert/strict";
 import { execFile, execFileSync } from "node:child_process";
-import { existsSync, lstatSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -15,6 +24,12 @@ import { withPi } from "./with-pi.mjs";
 const REST = { text: "I rest." };
 const OFF = { autoContinue: false };
 const HELLO = workflow("hello", ["plan", "build"], OFF);
+
+/** An extension with a tool that ignores the end of its call. */
+const HANG = `export default (pi) => pi.registerTool({
+  name: "hang", label: "hang", description: "x", parameters: { type: "object", properties: {} },
+  execute: () => new Promise(() => setInterval(() => {}, 1000)),
+});`;
 
 for (const version of VERSIONS) {
   suite(`pi ${version}: pi-workflows run`, { concurrency: 2 }, () => {
@@ -389,6 +404,28 @@ for (const version of VERSIONS) {
       assert.equal(stopped.status, 1, stopped.stderr);
       assert.match(stopped.stderr, /the folder of the run cannot be made: \.pi\/workflow-runs: it is a link/);
       assert.equal(requests(), all);
+    });
+
+    test("a tool that ignores its end holds up no run whose time is over", LONG, async (t) => {
+      const { run, sandbox } = await withPi(t, version, [{ calls: [{ name: "hang", arguments: {} }] }], {
+        globalFiles: workflow("hello", ["plan"], { ...OFF, budget: { time: "2s" } }),
+      });
+      mkdirSync(join(sandbox.agent, "extensions"));
+      writeFileSync(join(sandbox.agent, "extensions/hang.js"), HANG);
+      const ended = await run("hello", "Do it");
+      assert.equal(ended.status, 6, ended.stderr);
+      assert.match(ended.stderr, /\npaused in Plan: the budget of “The hello” is used up: \S+ of 2s at work · /);
+    });
+
+    test("a step that a command begins takes no time of the budget", LONG, async (t) => {
+      const { run } = await withPi(t, version, nextUntilDone, {
+        globalFiles: workflow("hello", ["plan"], {
+          ...OFF,
+          phases: [{ run: "sleep 8", id: "slow" }, "plan.md"],
+        }),
+      });
+      const ended = await run("hello", "Do it", "--budget", "time=2s");
+      assert.equal(ended.status, 0, ended.stderr);
     });
 
     test("a model that does not answer ends at the time of the budget", LONG, async (t) => {
