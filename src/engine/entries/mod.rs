@@ -101,7 +101,11 @@ impl Engine {
             }
             Next::NotEnded(state, why) => {
                 self.run.change_unstored(|now, _| state.unwrap_or(now));
-                self.pause_entry(&why, cx);
+                match self.run.running().filter(|state| state.progress().paused.is_some()).cloned() {
+                    // The pause has stopped the entry: it has the cause.
+                    Some(paused) => self.transition(paused, cx),
+                    None => self.pause_entry(&why, cx),
+                }
             }
             Next::Pause(reason) => self.pause(reason, cx),
             Next::BeginBranches | Next::Left => {}

@@ -56,8 +56,8 @@ impl Engine {
                 }
             }
             Outcome::Failed => self.gate_failed(&gate, cx),
-            // No agent can try again to leave an entry without the model.
-            Outcome::Interrupted(why) if gate.is_of_entry() => {
+            // No agent can try again to leave an entry without the model. A pause that has stopped the checks stays.
+            Outcome::Interrupted(why) if gate.is_of_entry() && self.run.pause_reason().is_none() => {
                 let of = self.run.phase_name();
                 self.pause_at_gate(&gate, PauseReason::Step { of, why }, cx)
             }

@@ -296,7 +296,7 @@ fn an_answer_after_the_user_has_moved_on_has_no_effect() {
 /// A session whose run leaves its last entry, a step, when the check of the phase before is made again. Returns the
 /// ticket of that check too. `by_user`: the user has moved the run on.
 fn at_recheck(by_user: bool) -> (Session, u64) {
-    let mut session = session("  - a.md\n  - run: done\n");
+    let mut session = session("  - a.md\n  - run: done\nbudget: {time: 60s}\n");
     let a = session.files.global.get_mut("w/a.md").unwrap();
     *a = a.replace("emoji", "gate: [{run: make test, recheck: true}]\nemoji");
     let _ = session.command("workflow", "w x");
@@ -309,6 +309,23 @@ fn at_recheck(by_user: bool) -> (Session, u64) {
     let (ticket, command) = asked(&output.reply);
     assert_eq!(command, "make test");
     (session, ticket)
+}
+
+#[test]
+fn a_budget_of_time_that_ends_in_an_entry_or_its_gate_is_the_reason_of_the_pause() {
+    let mut at_step = session(&format!("{MIDDLE}budget: {{time: 60s}}\n"));
+    let _ = at_step.command("workflow", "w x");
+    let (ticket, _) = asked(&at_step.next_at_work().reply);
+    for (mut session, ticket) in [(at_step, ticket), at_recheck(false)] {
+        session.files.newest_entry.set(Some(session.now));
+        session.now += 60_000;
+        let stopped = session.on(Event::Timer { id: 3, idle: false });
+        assert!(stopped.effects.contains(&Effect::Abort), "{stopped:?}");
+        let output = session.give(ticket, Answer::Cancelled);
+        let pause = session.paused().unwrap_or_default();
+        assert!(pause.contains("is used up: 1m of 1m at work"), "{pause}");
+        assert!(told(&output).contains(&pause), "{output:?}");
+    }
 }
 
 #[test]
