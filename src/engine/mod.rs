@@ -126,10 +126,10 @@ impl Engine {
         let stays = reply == Reply::None && !was_waiting && self.quota.is_waiting() && !cx.ui.exists();
         let reply = if stays { Reply::Settle } else { reply };
         mark_prompts(&self.run, &mut cx);
-        let Self { run, agent, meter, pending, watch, deadlines, session, .. } = &mut *self;
+        let Self { run, agent, meter, pending, watch, deadlines, session, children, .. } = &mut *self;
         let observed = Observed { run, agent, meter, pending };
         watch.tell_event(noted, &reply, &observed, &mut cx);
-        deadlines.follow(&observed, session, &mut cx);
+        deadlines.follow(&observed, children, session, &mut cx);
         cx.gone = cx.gone || self.attention.update(&self.run, &self.agent, &self.pending, &mut cx).is_err();
         if cx.gone {
             return Output { effects: Vec::new(), reply: reply.restriction() };

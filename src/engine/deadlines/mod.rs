@@ -8,6 +8,7 @@ use crate::run::PauseReason;
 use crate::text;
 use crate::watch::RunEvent;
 
+use super::branches::state::Children;
 use super::budget::budget_used_up;
 use super::commands::SILENCE_FLAG;
 use super::context::Cx;
@@ -52,8 +53,8 @@ impl Engine {
             }
             return;
         }
-        if self.agent.ending.is_begun() || self.run.active().is_none() {
-            // Its last answer.
+        if self.agent.ending.is_begun() || self.run.active().is_none() || self.run.pause_reason().is_some() {
+            // Its last answer, or a conversation while the run is paused.
             return cx.push(Effect::Abort);
         }
         let (ms, tools) = (self.session.silence_ms(&self.run, cx), running(cx));
@@ -73,10 +74,12 @@ impl Engine {
 
 impl Deadlines {
     /// Starts and stops the timers as the agent's work needs them.
-    pub fn follow(&mut self, observed: &Observed, session: &Session, cx: &mut Cx) {
+    pub fn follow(&mut self, observed: &Observed, children: &Children, session: &Session, cx: &mut Cx) {
         let Observed { run, agent, meter, pending } = observed;
         let works = agent.activity.is_working() && run.running().is_some();
-        let is_open = works && run.pause_reason().is_none() && !pending.is_for_user();
+        // Children that end are the last work before a pause.
+        let ends = children.is_ending() && run.running().is_some_and(|state| children.is_at(state));
+        let is_open = works && run.pause_reason().is_none() && !pending.is_for_user() && !ends;
         let left = if is_open { meter.time_left(run, agent, cx) } else { None };
         // A request has a bound of its own, or waits for the user.
         let silence = if works && pending.is_empty() { session.silence_ms(run, cx) } else { 0 };

@@ -235,3 +235,18 @@ fn a_request_that_waits_is_no_silence_and_the_last_answer_is_only_ended() {
         assert_eq!(session.later(HOUR, id).effects, []);
     }
 }
+
+#[test]
+fn silence_while_the_run_is_paused_changes_no_reason() {
+    let mut session = working("budget: {turns: 1}\n", "", Facts::default(), Ui::None);
+    *session.files.usage.borrow_mut() = crate::usage::Usage { turns: 1, ..Default::default() };
+    let _ = session.on(Event::ToolCall { name: "bash", carries_calls: false });
+    let _ = session.aborted();
+    // The user talks with the agent.
+    let _ = session.on(Event::Input { from_user: true });
+    for _ in 0..2 {
+        let _ = session.on(Event::AgentStart);
+        assert_eq!(session.later(HOUR, SILENCE).effects, [Effect::Abort]);
+        assert_eq!((session.aborted(), &*session.kind_of_pause()), (Vec::new(), "budget"));
+    }
+}
