@@ -234,8 +234,10 @@ export class Children {
     // the end of a turn, and the first call of a turn, whose answer is paid for although its calls can take long.
     if (event.type === "turn_end") return this.#tell(child);
     if (event.type === "turn_start") child.reported = 0;
-    if (event.type !== "tool_execution_start") return;
-    child.lastCall = callOf(event);
+    // The child may store something while it hangs in a call.
+    const stores = event.type === "entry_appended" && event.entry.customType === child.start.report;
+    if (event.type === "tool_execution_start") child.lastCall = callOf(event);
+    else if (!stores) return;
     if (child.timer !== undefined) return;
     const wait = Math.max(0, child.reported + BETWEEN_REPORTS - Date.now());
     child.timer = setTimeout(() => this.#tell(child), wait);

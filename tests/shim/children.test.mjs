@@ -6,7 +6,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { setImmediate as tick } from "node:timers/promises";
+import { setImmediate as tick, setTimeout as sleep } from "node:timers/promises";
+import * as codingAgent from "@earendil-works/pi-coding-agent";
 import { isChildOf } from "../../host-shim/children/session.js";
 import { childUi } from "../../host-shim/children/ui.js";
 import { Children } from "../../host-shim/children/children.js";
@@ -20,12 +21,18 @@ const start = (key) =>
  * Children whose sessions cannot be opened, and the events that their component gets.
  *
  * @param {{ max: number } | undefined} grant
+ * @param {object} [parent] the parts of their sessions
  */
-function family(grant) {
+function family(grant, parent = { origin: undefined }) {
   /** @type {any[]} */
   const events = [];
   const calls = /** @type {any} */ ({
-    context: { cwd: "/no/such/project" },
+    context: {
+      cwd: "/no/such/project",
+      isProjectTrusted: () => true,
+      modelRegistry: { runtime: {} },
+      sessionManager: { getSessionFile: () => undefined },
+    },
     guarded: (/** @type {object} */ functions) => functions,
     call: async (
       /** @type {unknown} */ _context,
@@ -34,11 +41,63 @@ function family(grant) {
       /** @type {any} */ event,
     ) => void events.push(event),
   });
-  const children = new Children(calls, grant, () => /** @type {any} */ ({ origin: undefined }));
+  const children = new Children(calls, grant, () => /** @type {any} */ (parent));
   return { events, children, api: children.imports() };
 }
 
+/** The parts of a session that hangs in a call from its start, and its manager. */
+function hanging() {
+  const sessionManager = codingAgent.SessionManager.inMemory("/");
+  /** @type {(event: object) => void} */
+  let listener = () => {};
+  const nothing = () => {};
+  const settingsManager = codingAgent.SettingsManager.inMemory();
+  const session = {
+    sessionManager,
+    subscribe: (/** @type {typeof listener} */ given) => (listener = given),
+    prompt: () => new Promise(nothing),
+    abort: async () => {},
+    extensionRunner: { emit: async () => {} },
+    ...{ dispose: nothing, setActiveToolsByName: nothing, bindExtensions: async () => {} },
+  };
+  class Loader {
+    packageManager = {};
+    reload = async () => {};
+    getExtensions = () => ({ extensions: [], errors: [], runtime: { flagValues: new Map() } });
+  }
+  const texts = ["Skills", "Prompts", "AgentsFiles", "SystemPrompt", "AppendSystemPrompt", "Extensions"];
+  const resourceLoader = Object.fromEntries(texts.map((name) => [`get${name}`, () => []]));
+  resourceLoader.getExtensions = new Loader().getExtensions;
+  const parent = {
+    origin: { toTell: nothing, settings: {}, session: { settingsManager, resourceLoader }, others: [] },
+    pi: { getThinkingLevel: nothing, getAllTools: () => [], getActiveTools: () => [] },
+    codingAgent: {
+      ...{ SessionManager: { inMemory: () => sessionManager }, SettingsManager: { inMemory: () => ({}) } },
+      ...{ getAgentDir: nothing, DefaultResourceLoader: Loader, createAgentSession: async () => ({ session }) },
+    },
+  };
+  const store = (/** @type {string} */ customType) => {
+    sessionManager.appendCustomEntry(customType, { of: customType });
+    listener({ type: "entry_appended", entry: sessionManager.getEntries().at(-1) });
+  };
+  return { parent, store };
+}
+
 suite("children", () => {
+  test("tell what they store while they hang in a call", async () => {
+    const { parent, store } = hanging();
+    const { api, events, children } = family({ max: 1 }, parent);
+    api.start(start("a"));
+    for (let tries = 0; tries < 20; tries += 1) await tick();
+    for (const customType of ["other", "x"]) {
+      store(customType);
+      await sleep(300);
+    }
+    children.endAll();
+    const told = events.map(({ tag, val }) => [tag, val.newest]);
+    assert.deepEqual(told, [["child-progress", '{"of":"x"}']]);
+  });
+
   test("need a grant, have different keys, and are not more than it says", () => {
     assert.throws(() => family(undefined).api.start(start("a")), /does not grant/);
     assert.equal(family(undefined).children.isGranted, false);

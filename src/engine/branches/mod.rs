@@ -125,6 +125,11 @@ impl Engine {
         }
         child.usage = report.usage;
         child.last_call = report.last_call;
+        let silent = child.silent().cloned();
+        if silent.is_some() && ended.is_none() {
+            // A tool may ignore that the child has ended its call.
+            cx.push(Effect::AbortChild { key: report.key.clone() });
+        }
         let branch = child.branch.clone();
         let mut new = match &child.state {
             Some(of_child) => state.with_child(&branch, of_child, &child.usage),
@@ -135,9 +140,10 @@ impl Engine {
         run.session = report.session;
         if let Some(ended) = &ended {
             let child = self.children.remove(&branch.key);
-            // An aborted child aborts all children, unless the user has stopped this child alone. Its run may have
-            // ended nevertheless.
-            if *ended == ChildEnd::Aborted && !child.as_ref().is_some_and(|child| child.is_stopped) {
+            // An aborted child aborts all children, unless this child alone was stopped. Its run may have ended
+            // nevertheless.
+            let is_alone = silent.is_some() || child.as_ref().is_some_and(|child| child.is_stopped);
+            if *ended == ChildEnd::Aborted && !is_alone {
                 self.children.end(None);
             }
             let limit = child.as_ref().and_then(Child::limit);
@@ -145,6 +151,7 @@ impl Engine {
             if let (Some(until), Some(_)) = (limit, &run.waits) {
                 self.children.meet_limit(&branch.key, until);
             }
+            self.children.silent = silent.filter(|_| run.waits.is_some()).or(self.children.silent.take());
             self.run.change_unstored(|_, _| new.clone());
             if run.end == Some(over_budget()) && budget_used_up(&self.run, &self.agent, &self.meter, cx).is_some() {
                 // The used-up budget is the budget of the run, which all branches share: the branches go on when the
@@ -206,6 +213,7 @@ impl Engine {
         // At the end of a limit all branches go on: no branch may wait for the user.
         let is_at_limit = self.run.running().is_some_and(|state| self.children.wait_only_for_limit(state));
         let (ending, limit) = (self.children.reason(), self.children.limit().filter(|_| is_at_limit));
+        let silent = self.children.silent.take();
         self.children.forget(cx);
         // A branch may wait because its files give it other rules: the user is told so.
         let waits = |state: &RunState| state.progress().branches.values().any(|run| run.waits.is_some());
@@ -224,6 +232,8 @@ impl Engine {
                 let up_to_now = self.meter.up_to_now(&self.run, &self.agent, cx);
                 Next::Pause(quota::reason(until, up_to_now, &mut self.run, &self.session, cx))
             }
+            // A program that waits for the run knows by the reason that a tool may still work.
+            Joined::Stuck(_) if let Some(reason) = silent => Next::Pause(reason),
             Joined::Stuck(why) => Next::NotEnded(None, why),
             Joined::Open if has_children => Next::NotEnded(None, "its branches were interrupted".to_owned()),
             Joined::Open => Next::NotEnded(None, "agents for branches cannot be started here".to_owned()),
@@ -326,6 +336,12 @@ impl Child {
         }
     }
 
+    /// The reason of the pause of its run, if its agent is silent.
+    fn silent(&self) -> Option<&PauseReason> {
+        let reason = &self.state.as_ref()?.progress().paused.as_ref()?.reason;
+        Some(reason).filter(|reason| matches!(reason, PauseReason::Silent { .. }))
+    }
+
     /// The end of a branch, or the reason for its wait, after this end of its child.
     fn ended(&self, how: &ChildEnd) -> (Option<BranchEnd>, Option<String>) {
         let failed = |why: &str| (Some(BranchEnd::Failed { why: why.to_owned() }), None);
@@ -339,8 +355,8 @@ impl Child {
             (None, _) if let Some(pause) = paused.filter(|pause| pause.reason.is_of_model()) => {
                 failed(&pause.reason.to_string())
             }
-            (None, ChildEnd::Aborted) => (None, None),
-            (None, ChildEnd::Settled) => {
+            (None, ChildEnd::Aborted) if self.silent().is_none() => (None, None),
+            (None, ChildEnd::Aborted | ChildEnd::Settled) => {
                 let why = paused.map(|pause| pause.reason.to_string());
                 (None, Some(why.unwrap_or_else(|| "its agent has stopped".to_owned())))
             }

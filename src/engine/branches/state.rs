@@ -23,6 +23,8 @@ pub struct Children {
     ending: Option<Option<PauseReason>>,
     /// The branches that have met a limit of the model; its end, if it was told.
     limits: Map<String, Option<u64>>,
+    /// The reason for which a branch waits whose agent is silent.
+    pub silent: Option<PauseReason>,
     /// The children that still work on a group that the run has left, by the key of their branch; their usage still
     /// counts.
     left: Map<String, Child>,

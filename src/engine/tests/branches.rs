@@ -60,6 +60,20 @@ impl Family {
         family
     }
 
+    /// A workflow with [`GROUP`] and this budget.
+    fn with_budget(budget: &str) -> Self {
+        let mut family = Self::new(GROUP);
+        let yaml = family.parent.files.global.get_mut("w/workflow.yaml").unwrap();
+        let text = String::from_utf8(yaml.as_bytes().to_vec()).unwrap();
+        *yaml = text.replace("initialMessage: Go\n", &format!("initialMessage: Go\nbudget: {budget}\n"));
+        let mut parent = Session::new(&[]);
+        std::mem::swap(&mut parent.files.global, &mut family.parent.files.global);
+        family = Self { parent, children: BTreeMap::new(), started: Vec::new(), ..family };
+        let _ = family.parent.command("workflow", "w the task");
+        family.hand_over();
+        family
+    }
+
     /// The agent of the session hands its phase over.
     pub fn hand_over(&mut self) {
         let input = r#"{"action":"next","summary":"Done."}"#;
@@ -418,16 +432,7 @@ fn a_branch_that_waits_holds_the_run_with_its_reason() {
 
 #[test]
 fn the_budget_of_the_run_ends_all_of_its_branches() {
-    let mut family = Family::new(&format!("{GROUP}\n"));
-    let yaml = family.parent.files.global.get_mut("w/workflow.yaml").unwrap();
-    let text = String::from_utf8(yaml.as_bytes().to_vec()).unwrap();
-    *yaml = text.replace("initialMessage: Go\n", "initialMessage: Go\nbudget: { turns: 3 }\n");
-    let mut files = family.parent.files.global.clone();
-    let mut parent = Session::new(&[]);
-    std::mem::swap(&mut parent.files.global, &mut files);
-    family = Family { parent, children: BTreeMap::new(), started: Vec::new(), ..family };
-    let _ = family.parent.command("workflow", "w the task");
-    family.hand_over();
+    let mut family = Family::with_budget("{ turns: 3 }");
     family.progress("bugs", 0.1);
     family.progress("tests", 0.1);
     assert_eq!(family.aborted.len(), 0);
@@ -439,6 +444,49 @@ fn the_budget_of_the_run_ends_all_of_its_branches() {
     }
     family.answer();
     assert!(family.pause().contains("the budget of “W” is used up"), "{}", family.pause());
+}
+
+#[test]
+fn no_timer_of_a_budget_runs_while_the_branches_end() {
+    let mut family = Family::with_budget("{ time: 60s }");
+    family.parent.files.newest_entry.set(Some(family.parent.now));
+    let _ = family.parent.on(Event::AgentStart);
+    family.parent.now += 60_000;
+    family.parent.deadlines.clear();
+    let output = family.parent.on(Event::Timer { id: 3, idle: false });
+    family.take(output);
+    assert_eq!((family.aborted.len(), &*family.parent.deadlines), (2, &[][..]), "it would run out at once");
+    for name in ["bugs", "tests"] {
+        family.end(name, ChildEnd::Aborted);
+    }
+    family.answer();
+    assert!(family.pause().contains("is used up: 1m of 1m at work"), "{}", family.pause());
+}
+
+#[test]
+fn a_silent_branch_is_ended_and_waits_alone() {
+    let mut family = Family::new(GROUP);
+    for times in 1..=2 {
+        let _ = family.child("bugs").on(Event::Timer { id: 4, idle: false });
+        family.progress("bugs", 0.1);
+        assert_eq!(family.aborted.len(), times - 1, "the first time it goes on");
+    }
+    family.end("bugs", ChildEnd::Aborted);
+    assert_eq!(
+        (&*family.aborted, family.working()),
+        (&["w:1/w//1:0".to_owned()][..], vec!["tests".into(), "docs".into()])
+    );
+    family.finish("tests", "clean");
+    family.finish("docs", "clean");
+    let told = family.answer();
+    assert!(
+        told.contains("## bugs: has not ended") && told.contains("paused: nothing new came of the agent"),
+        "{told}"
+    );
+    assert_eq!(family.parent.engine.run.pause_reason().unwrap().kind(), "silent");
+    let output = family.parent.command("workflow", ":resume");
+    family.take(output);
+    assert_eq!(family.working(), ["bugs"]);
 }
 
 #[test]
