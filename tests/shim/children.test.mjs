@@ -65,9 +65,9 @@ function hanging() {
     reload = async () => {};
     getExtensions = () => ({ extensions: [], errors: [], runtime: { flagValues: new Map() } });
   }
-  const texts = ["Skills", "Prompts", "AgentsFiles", "SystemPrompt", "AppendSystemPrompt", "Extensions"];
-  const resourceLoader = Object.fromEntries(texts.map((name) => [`get${name}`, () => []]));
-  resourceLoader.getExtensions = new Loader().getExtensions;
+  const texts = ["Skills", "Prompts", "AgentsFiles", "SystemPrompt", "AppendSystemPrompt"];
+  const empty = Object.fromEntries(texts.map((name) => [`get${name}`, () => []]));
+  const resourceLoader = { ...empty, getExtensions: new Loader().getExtensions };
   const parent = {
     origin: { toTell: nothing, settings: {}, session: { settingsManager, resourceLoader }, others: [] },
     pi: { getThinkingLevel: nothing, getAllTools: () => [], getActiveTools: () => [] },
