@@ -12,7 +12,7 @@ import { isThere } from "./hidden-paths.js";
 import { known } from "./known.js";
 import { Mounts, OUTSIDE } from "./mounts.js";
 import { seccompFilter } from "./seccomp.js";
-import { privateFolder } from "./session-folder.js";
+import { privateFolder, sharedFolder } from "./session-folder.js";
 import { quoted } from "./shell-quote.js";
 import { makeFolder } from "./untrusted-files.js";
 import { isBelow, realPath } from "./write-target.js";
@@ -77,6 +77,7 @@ function bubblewrapArguments(sandbox) {
   );
   const hidden = [...sandbox.hidden, ...covers.filter((path) => !sockets.includes(path))];
   const everything = writable.includes("/");
+  const own = ownFolders(temporary);
   const mounts = new Mounts([...hidden, ...unreadable]);
   try {
     const { args } = mounts;
@@ -107,11 +108,11 @@ function bubblewrapArguments(sandbox) {
       if (isBelow(cwd, TEMPORARY)) mounts.bind(cwd, { isLimit: false });
       for (const path of writable) mounts.bind(path, { writable: true });
     }
-    for (const path of foldersAround([...readOnly, ...hidden, ...fixed, ...unreadable, dirname(temporary)], writable))
+    for (const path of foldersAround([...readOnly, ...hidden, ...fixed, ...unreadable, ...own], writable))
       mounts.bind(path, { writable: true });
     for (const path of fixed) addFixed(path, mounts);
-    // The folder above `temporary` also holds the process ids of the session.
-    if (writable.some((path) => isBelow(temporary, path))) mounts.empty(dirname(temporary), { writable: true });
+    for (const folder of own)
+      if (writable.some((path) => isBelow(folder, path))) mounts.empty(folder, { writable: true });
     for (const path of readOnly) mounts.bind(path);
     if (everything) args.push("--ro-bind-try", "/sys", "/sys");
     for (const path of hidden) {
@@ -169,6 +170,13 @@ function foldersOfMounts(paths) {
   return [...new Set(folders)].filter(isFolder);
 }
 
+/**
+ * Returns the folders of this user that no command line writes: the one above `temporary`, which also holds the process ids
+ * of the session, and the one with the lists of placeholders.
+ * @param {string} temporary
+ */
+export const ownFolders = (temporary) => [...new Set([sharedFolder(), dirname(temporary)])];
+
 /** @param {string} path */
 function isFolder(path) {
   return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
@@ -205,7 +213,7 @@ export function bubblewrapLine(line, sandbox) {
   return {
     line: `${sockets}exec ${quoted(program)} ${args} ${first} -- ${FIRST} -c ${check} sh ${process.pid} ${shell} -c -- ${quoted(line)} "$0" ${descriptors}`,
     places: mounts.places,
-    sealed: [...sandbox.readOnly, ...mounts.covered, dirname(sandbox.temporary)],
+    sealed: [...sandbox.readOnly, ...mounts.covered, ...ownFolders(sandbox.temporary)],
     close: () => mounts.close(),
   };
 }

@@ -3,8 +3,8 @@
 // process, may rest on one placeholder, which is removed after the last of these command lines.
 //
 // Command lines of other processes of this user may rest on it too. Each process lists its placeholders in a file of its own
-// in the private folder. A list has more than there is, never less: it is written before a placeholder is created and after
-// it was removed. The last process that lives removes a placeholder; the next one that looks removes those of killed ones.
+// in the folder that they share. A list has more than there is, never less: it is written before a placeholder is created and
+// after it was removed. The last process that lives removes a placeholder; the next one that looks removes those of killed ones.
 import { randomBytes } from "node:crypto";
 import {
   closeSync,
@@ -19,11 +19,11 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-import { excludeOf, setExcluded } from "./git-exclude.js";
+import { excludeOf, excluded, setExcluded } from "./git-exclude.js";
 import { messageOf, unlessFails } from "./plain.js";
 import { self, state } from "./processes.js";
 import { Busy } from "./running-commands.js";
-import { makePrivate, privatePath } from "./session-folder.js";
+import { makePrivate, sharedFolder } from "./session-folder.js";
 import { appendFile, createFile, inFolder, makeFolder, readUserFile, replaceFile } from "./untrusted-files.js";
 
 /**
@@ -58,8 +58,11 @@ export class Placeholders {
   #name = `${process.pid}-${randomBytes(4).toString("hex")}`;
   #size = 0;
 
+  /** The folder with the lists, once it is needed, unless a test has set another one. @type {string | undefined} */
+  folder;
+
   get #folder() {
-    return join(privatePath(), "placeholders");
+    return (this.folder ??= join(sharedFolder(), "placeholders"));
   }
 
   /**
@@ -139,13 +142,21 @@ export class Placeholders {
   }
 
   /**
-   * Removes what killed processes have left. If the system has lost their lists, only the lines for git can be told.
+   * Removes what killed processes have left. If the system has lost their lists, only the lines for git can be told: those
+   * of empty files stay, which may be placeholders of a process with lists elsewhere.
    * @param {string} folder absolute, without links
    */
   sweep(folder) {
     this.together(() => {
-      if (this.#files().length > 0) this.#enter();
-      this.#exclude([{ exclude: excludeOf(join(folder, "any")) }]);
+      const exclude = excludeOf(join(folder, "any"));
+      const lines = () => (exclude ? excluded(exclude) : []);
+      if (lines().length + this.#files().length === 0) return;
+      this.#enter();
+      const kept = lines().filter(({ path }) => unlessFails(() => statOf(path)?.size) === 0n);
+      this.#exclude(
+        [{ exclude }],
+        kept.map(({ line }) => line),
+      );
     });
   }
 
@@ -180,10 +191,13 @@ export class Placeholders {
   /** Reads the lists of other processes, and removes what killed ones have left. @param {string[]} files */
   #read(files) {
     const lists = files.map((file) => {
-      const last = String(readUserFile(file, MAX_SIZE)).split("\n").at(-2);
+      const lines = String(readUserFile(file, MAX_SIZE)).split("\n").slice(0, -1).filter(Boolean);
+      // On a full disk a line may be written in part: before it nothing more was created.
+      const parsed = lines.map((line) => /** @type {List | undefined} */ (unlessFails(() => JSON.parse(line))));
+      const list = parsed.findLast(Boolean);
       // A process that was killed while it wrote its first line has created nothing.
-      const list = /** @type {List | undefined} */ (unlessFails(() => JSON.parse(last ?? "")));
-      return { file, placeholders: list?.placeholders, isDead: !list || state(list.process) === "dead" };
+      const isDead = lines.length === 0 || state(list?.process) === "dead";
+      return { file, placeholders: list?.placeholders, isDead };
     });
     this.#others = lists.filter(({ isDead }) => !isDead);
     for (const { file, placeholders = [] } of lists.filter(({ isDead }) => isDead)) {
@@ -204,7 +218,7 @@ export class Placeholders {
   /** Writes the list of this process, and the lines for git. @param {Placeholder[]} changed */
   #write(changed) {
     const placeholders = [...this.#created.values()].map(({ holders: _, ...placeholder }) => placeholder);
-    const [name, text] = [`${this.#name}.list`, `${JSON.stringify({ process: self(), placeholders })}\n`];
+    const [name, text] = [`${this.#name}.list`, `\n${JSON.stringify({ process: self(), placeholders })}\n`];
     const isNew = this.#size + text.length > LONG;
     this.#size = placeholders.length === 0 ? 0 : text.length + (isNew ? 0 : this.#size);
     listing(() => {
@@ -214,12 +228,16 @@ export class Placeholders {
     this.#exclude(changed);
   }
 
-  /** Writes the lines for git where they may have changed: those of names that no command line may write. @param {Pick<Placeholder, "exclude">[]} changed */
-  #exclude(changed) {
+  /**
+   * Writes the lines for git where they may have changed: those of names that no command line may write.
+   * @param {Pick<Placeholder, "exclude">[]} changed
+   * @param {string[]} [kept] lines that stay
+   */
+  #exclude(changed, kept = []) {
     const all = [this.#created.values(), ...(this.#others ?? []).map(({ placeholders = [] }) => placeholders)];
     for (const folder of new Set(changed.flatMap(({ exclude }) => exclude?.folder ?? []))) {
       /** @type {Map<string, boolean>} */
-      const lines = new Map();
+      const lines = new Map(kept.map((line) => [line, true]));
       for (const { exclude, hidden } of all.flatMap((list) => [...list]))
         if (exclude?.folder === folder) lines.set(exclude.line, hidden && lines.get(exclude.line) !== false);
       setExcluded(
@@ -260,8 +278,11 @@ function removeUntouched({ path, directory, id, created, listed }) {
 
 /** Returns true if the process that made a mark has ended or removed it. @param {string} mark */
 function isOver(mark) {
-  const now = state(unlessFails(() => JSON.parse(readlinkSync(mark))));
-  const made = unlessFails(() => lstatSync(mark).mtimeMs) ?? 0;
+  const text = unlessFails(() => readlinkSync(mark));
+  // It is gone: its process lives, and may make it again at any moment.
+  if (text === undefined) return true;
+  const now = state(unlessFails(() => JSON.parse(text)));
+  const made = unlessFails(() => lstatSync(mark).mtimeMs) ?? Date.now();
   const isDone = now === "dead" || (now === "unknown" && Date.now() - made > STALE);
   if (isDone) rmSync(mark, { force: true });
   return isDone;

@@ -50,12 +50,19 @@ export function sessionFolder(session) {
   return { temporary, running };
 }
 
-/** Returns the path of the folder of this user for temporary files that no command line writes. */
-export const privatePath = () => join(temporaryFolder(), `pi-confined-${process.getuid?.() ?? 0}`);
-
 /** Returns the folder of this user for temporary files that no command line writes, and creates it. */
-export function privateFolder() {
-  const folder = privatePath();
+export const privateFolder = () => privateIn(temporaryFolder());
+
+/**
+ * Returns such a folder for what all processes of this user must find, whatever their TMPDIR, and creates it; the folder
+ * above, if none can be made in `/tmp`.
+ */
+export const sharedFolder = () =>
+  unlessFails(() => (isUsable("/tmp") ? privateIn(realPath("/tmp")) : undefined)) ?? privateFolder();
+
+/** @param {string} temporary */
+function privateIn(temporary) {
+  const folder = join(temporary, `pi-confined-${process.getuid?.() ?? 0}`);
   makePrivate(folder);
   return folder;
 }

@@ -12,7 +12,7 @@ import { placeholders } from "./placeholders.js";
 import { unlessFails } from "./plain.js";
 import { Busy, runningCommands } from "./running-commands.js";
 import { confinedLine } from "./command-line.js";
-import { TEMPORARY } from "./bubblewrap.js";
+import { TEMPORARY, ownFolders } from "./bubblewrap.js";
 import { noteSockets, socketCovers } from "./sockets.js";
 import { sessionFolder, standIns } from "./session-folder.js";
 import { inFolder, makeFolder } from "./untrusted-files.js";
@@ -300,7 +300,7 @@ export class SandboxSession {
     const cwd = realPath(folderOfCall);
     const keptNames = kept?.names.filter((name) => isThere(name) && writable.some((path) => isBelow(name, path))) ?? [];
     // Elsewhere it is read-only already, and a path from a file of the project must not be mounted over other mounts.
-    const own = ["/proc", "/dev", "/sys", TEMPORARY, dirname(temporary)];
+    const own = ["/proc", "/dev", "/sys", TEMPORARY, ...ownFolders(temporary)];
     const git = tracking.filter((path) => isOnlyIn(path, reach.writable, own));
     const readOnly = [...(await this.#readOnlyBelow(writable, keptNames, watch)), ...git, ...keptNames];
     const everything = reach.writable.includes("/");

@@ -1,9 +1,9 @@
 // Files and folders that are created for command lines, of several processes in one project: they stay as long as a process
 // that lives rests on one, nothing stays after that, and git does not see the hidden ones.
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import {
+import fs, {
   appendFileSync,
   chmodSync,
   existsSync,
@@ -17,15 +17,18 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  unlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { SandboxSession, processes } from "#sandbox";
+import { placeholders } from "../../sandbox/placeholders.js";
 import { variants } from "../pi/harness/extent.mjs";
 
 const HOST = new URL("sharing-host.mjs", import.meta.url).pathname;
@@ -34,7 +37,8 @@ const WRITABLE = ["src/", "notes.md"];
 const ROOT = realpathSync(mkdtempSync(join(tmpdir(), "placeholders-")));
 process.env.TMPDIR = join(ROOT, "tmp");
 mkdirSync(process.env.TMPDIR);
-const LISTS = join(process.env.TMPDIR, `pi-confined-${process.getuid?.() ?? 0}`, "placeholders");
+const LISTS = join(ROOT, "lists/placeholders");
+placeholders.folder = LISTS;
 const LINUX = { skip: process.platform === "linux" ? false : "needs Linux" };
 process.once("exit", () => rmSync(ROOT, { recursive: true, force: true }));
 
@@ -56,10 +60,12 @@ function project(at = mkdtempSync(join(ROOT, "project-"))) {
   return at;
 }
 
-/** @param {string} folder @param {number} count @param {string[]} [hidden] @param {string[]} [writable] */
-function host(folder, count, hidden = HIDDEN, writable = WRITABLE) {
+/** @param {string} folder @param {number} count @param {string[]} [hidden] @param {string[]} [writable] @param {string} [TMPDIR] with the usual lists */
+function host(folder, count, hidden = HIDDEN, writable = WRITABLE, TMPDIR) {
   const args = [HOST, folder, String(count), JSON.stringify(hidden), JSON.stringify(writable)];
-  const process = spawn(globalThis.process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] });
+  if (TMPDIR === undefined) args.push(LISTS);
+  const env = { ...globalThis.process.env, ...(TMPDIR && { TMPDIR }) };
+  const process = spawn(globalThis.process.execPath, args, { stdio: ["pipe", "pipe", "inherit"], env });
   const closed = once(process, "close");
   let output = "";
   process.stdout.on("data", (data) => (output += data));
@@ -68,9 +74,9 @@ function host(folder, count, hidden = HIDDEN, writable = WRITABLE) {
   return { process, results, end: () => (process.stdin.end(), closed), kill: () => (process.kill("SIGKILL"), closed) };
 }
 
-/** A process that has begun a command line. @param {string} folder */
-async function holding(folder, hidden = HIDDEN, writable = WRITABLE) {
-  const started = host(folder, 0, hidden, writable);
+/** A process that has begun a command line. @param {string} folder @param {string} [TMPDIR] */
+async function holding(folder, hidden = HIDDEN, writable = WRITABLE, TMPDIR) {
+  const started = host(folder, 0, hidden, writable, TMPDIR);
   await once(started.process.stdout, "data");
   return started;
 }
@@ -140,6 +146,27 @@ suite("processes in one project", LINUX, () => {
     }
   });
 
+  test("a placeholder stays for a process with another TMPDIR, and the lists are not visible to a command", async () => {
+    const folder = project();
+    const [one, other] = ["one", "other"].map((name) => join(ROOT, name));
+    for (const path of [one, other]) mkdirSync(path);
+    const first = await holding(folder, HIDDEN, WRITABLE, one);
+    const second = await holding(folder, HIDDEN, WRITABLE, other);
+    await first.end();
+    assert.deepEqual(left(folder), [".env", "deep", "notes.md", "secrets"]);
+    assert.deepEqual(staged(folder), ["add 'notes.md'"]);
+    await second.end();
+    assert.deepEqual(left(folder), []);
+    const shared = join(realpathSync("/tmp"), `pi-confined-${process.getuid?.() ?? 0}`);
+    const session = new SandboxSession(() => ({ path: join(folder, "none"), name: "the agent's folder" }));
+    const limits = { writable: ["/"], hidden: [], network: true, notice: "" };
+    const line = `ls -A ${shared}; touch ${shared}/made-${process.pid}`;
+    const confined = await session.command("call", line, limits, { cwd: folder, session: folder });
+    const { stdout, status } = spawnSync("bash", ["-c", confined], { cwd: folder, encoding: "utf8" });
+    session.end();
+    assert.deepEqual([stdout, status, existsSync(join(shared, `made-${process.pid}`))], ["", 0, false]);
+  });
+
   test("what a killed process has left is removed at the next start, but nothing that was touched", async () => {
     const folder = project();
     const killed = await holding(folder);
@@ -201,6 +228,73 @@ suite("a list", LINUX, () => {
       start(folder).end();
       assert.deepEqual(readdirSync(LISTS), []);
     }
+  });
+
+  test("with a line that was written in part, on a full disk, has the placeholders of the lines around it", async () => {
+    for (const torn of ['{"process":', '{"process":\n']) {
+      const folder = project();
+      const begun = here(folder);
+      await begun.command();
+      const [own] = readdirSync(LISTS);
+      appendFileSync(join(LISTS, own), torn);
+      if (!torn.endsWith("\n")) {
+        const more = here(folder, [".more"], []);
+        await more.command();
+        more.end();
+      }
+      const other = await holding(folder);
+      begun.end();
+      assert.deepEqual(left(folder), [".env", "deep", "notes.md", "secrets"]);
+      await other.end();
+      assert.deepEqual(left(folder), []);
+    }
+  });
+
+  test("without a line that can be read counts as one that has everything", async () => {
+    const folder = project();
+    const begun = here(folder);
+    await begun.command();
+    writeFileSync(join(LISTS, "1-0.list"), "not JSON\n");
+    begun.end();
+    assert.deepEqual(left(folder), [".env", "deep", "notes.md", "secrets"]);
+    rmSync(join(LISTS, "1-0.list"));
+  });
+
+  test("is not unlocked by a process that no longer finds the lock", async (t) => {
+    const folder = project();
+    mkdirSync(LISTS, { recursive: true });
+    const lock = join(LISTS, "1-0.lock");
+    const { lstatSync, readlinkSync } = fs;
+    const gone = () => Object.assign(new Error("ENOENT"), { code: "ENOENT" });
+    let isFresh = false;
+    /** The lock vanishes after the folder was read; later its process makes it again. */
+    t.mock.method(fs, "readlinkSync", (/** @type {string} */ path) => {
+      if (path !== lock || isFresh) return readlinkSync(path);
+      unlinkSync(lock);
+      throw gone();
+    });
+    t.mock.method(fs, "lstatSync", (/** @type {string} */ path, /** @type {any} */ options) => {
+      if (path !== lock || isFresh) return lstatSync(path, options);
+      symlinkSync(JSON.stringify(processes.self()), lock);
+      isFresh = true;
+      throw gone();
+    });
+    const removals = t.mock.method(fs, "rmSync");
+    syncBuiltinESMExports();
+    symlinkSync(JSON.stringify(processes.self()), lock);
+    try {
+      const begun = here(folder);
+      await begun.command();
+      begun.end();
+    } finally {
+      t.mock.restoreAll();
+      syncBuiltinESMExports();
+    }
+    assert.equal(
+      removals.mock.calls.some(({ arguments: [path] }) => path === lock),
+      false,
+    );
+    rmSync(lock, { force: true });
   });
 
   test("of a process of another namespace, which may live, keeps what is in it", async () => {
@@ -303,8 +397,41 @@ suite("git", LINUX, () => {
     assert.notEqual(readFileSync(join(folder, EXCLUDE), "utf8"), before);
     rmSync(LISTS, { recursive: true });
     start(folder).end();
+    assert.deepEqual(staged(folder), ["add 'notes.md'"]);
+    writeFileSync(join(folder, ".env"), "written\n");
+    rmSync(join(folder, "deep"), { recursive: true });
+    start(folder).end();
     assert.equal(readFileSync(join(folder, EXCLUDE), "utf8"), before);
-    assert.equal(existsSync(LISTS), false);
+    assert.deepEqual(readdirSync(LISTS), []);
+  });
+
+  test("keeps an empty list of ignored files", () => {
+    const folder = project();
+    writeFileSync(join(folder, EXCLUDE), "");
+    start(folder).end();
+    assert.equal(readFileSync(join(folder, EXCLUDE), "utf8"), "");
+  });
+
+  test("has its list changed only while no other process changes its own, also if the lists are lost", async (t) => {
+    const folder = project();
+    await (await holding(folder)).kill();
+    for (const name of left(folder)) rmSync(join(folder, name), { recursive: true });
+    rmSync(LISTS, { recursive: true });
+    const { ftruncateSync } = fs;
+    /** @type {string[][]} */
+    const locks = [];
+    t.mock.method(fs, "ftruncateSync", (/** @type {number} */ file, /** @type {number} */ size) => {
+      locks.push(existsSync(LISTS) ? readdirSync(LISTS) : []);
+      ftruncateSync(file, size);
+    });
+    syncBuiltinESMExports();
+    try {
+      start(folder).end();
+    } finally {
+      t.mock.restoreAll();
+      syncBuiltinESMExports();
+    }
+    assert.match(locks.join(), /^[^,]+\.lock$/);
   });
 
   test("of a linked work tree and of a submodule", async () => {
@@ -323,6 +450,19 @@ suite("git", LINUX, () => {
       assert.doesNotMatch(readFileSync(join(folder, exclude), "utf8"), /env/);
     }
     git(folder, "worktree", "remove", "--force", join(folder, "../tree"));
+  });
+
+  test("is written in its own folder only, whatever lies there later", async () => {
+    const folder = project();
+    const other = mkdtempSync(join(ROOT, "other-"));
+    const [first, second] = [here(folder, [".env"], []), here(folder, [".key"], [])];
+    await first.command();
+    await second.command();
+    renameSync(join(folder, ".git"), join(folder, "moved"));
+    symlinkSync(other, join(folder, ".git"));
+    second.end();
+    first.end();
+    assert.deepEqual(readdirSync(other), []);
   });
 
   test("is left alone where its folder does not name the work tree, its list is a link, or cannot be written", async () => {

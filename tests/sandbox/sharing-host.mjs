@@ -2,12 +2,14 @@
 // names. Prints what those that failed or have read something wrote, as JSON. With 0 command lines it begins one that it does
 // not run, and ends it, and then itself, with its standard input.
 //
-//   node sharing-host.mjs FOLDER COUNT HIDDEN WRITABLE      HIDDEN and WRITABLE in JSON
+//   node sharing-host.mjs FOLDER COUNT HIDDEN WRITABLE [LISTS]      HIDDEN and WRITABLE in JSON; LISTS has the lists
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { SandboxSession } from "#sandbox";
+import { placeholders } from "../../sandbox/placeholders.js";
 
-const [folder, count, hidden, writable] = process.argv.slice(2);
+const [folder, count, hidden, writable, lists] = process.argv.slice(2);
+placeholders.folder = lists;
 /** @type {import("#sandbox").Limits} */
 const limits = {
   writable: JSON.parse(writable).map((/** @type {string} */ path) => `${folder}/${path}`),
