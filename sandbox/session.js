@@ -217,7 +217,10 @@ export class SandboxSession {
     if (rules.length === 0) return [];
     const what = rules.join(", ");
     const found = await look(watch, what, "hiddenPlaces", rules, cwd);
-    const places = process.platform === "linux" ? found : [];
+    const isLinux = process.platform === "linux";
+    const places = isLinux ? found : [];
+    /** @type {string[]} */
+    const closed = [];
     placeholders.together(() => {
       for (const { path, directory } of places) {
         try {
@@ -225,12 +228,17 @@ export class SandboxSession {
         } catch (error) {
           if (isPassing(error)) throw error;
           // No process of this user can create the path. If none can reach the path, the look below tells.
+          if (!isRaced(error) || isBelow(path, "/proc")) closed.push(path);
         }
       }
     });
     // Looked up with the created paths, since a name in another mount is found by its file.
     const names = await look(watch, what, "hiddenNames", rules, cwd);
-    return process.platform === "linux" ? outermost(names).filter(isThere) : outermost(names);
+    const all = outermost(names);
+    const gone = isLinux ? all.filter((path) => !isThere(path)) : [];
+    const lost = gone.find((path) => !closed.includes(withoutSlash(path)));
+    if (lost !== undefined) throw new Busy(`${lost}, which is hidden, was removed while the sandbox was built`);
+    return all.filter((path) => !gone.includes(path));
   }
 
   /**
@@ -396,8 +404,9 @@ export class SandboxSession {
       try {
         if (isWritable(name) && lstatSync(name, { throwIfNoEntry: false })?.isSymbolicLink()) fixed.push(name);
         const path = realPath(name);
-        if (isWritable(path) && !isThere(path)) makeFolder("/", path, 0o700);
-        if (isThere(path) && !hidden.includes(path)) hidden.push(path);
+        const found = isThere(path);
+        if (!found && isWritable(path)) makeFolder("/", path, 0o700);
+        if ((found || isWritable(path)) && !hidden.includes(path)) hidden.push(path);
       } catch (error) {
         if (isPassing(error)) throw error;
         isThere(name);
@@ -520,6 +529,9 @@ function checkCase(paths) {
 function isPassing(error) {
   return error instanceof Busy || ["ENOSPC", "EDQUOT", "EMFILE", "ENFILE", "ENOMEM", "EIO"].includes(error?.code);
 }
+
+/** Returns true if a path was not created because another process has changed it meanwhile. @param {any} error */
+const isRaced = (error) => ["ENOENT", "ELOOP", "EEXIST", "ESTALE"].includes(error?.code);
 
 /** @param {string} path */
 function withoutSlash(path) {

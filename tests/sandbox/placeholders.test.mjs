@@ -167,6 +167,44 @@ suite("processes in one project", LINUX, () => {
     assert.deepEqual([stdout, status, existsSync(join(shared, `made-${process.pid}`))], ["", 0, false]);
   });
 
+  test("a hidden name that is removed while the sandbox is built is covered, or the command does not begin", async (t) => {
+    const folder = project();
+    const together = placeholders.together.bind(placeholders);
+    let gap = () => {};
+    t.after(() => delete (/** @type {Partial<typeof placeholders>} */ (placeholders).together));
+    placeholders.together = (work) => {
+      try {
+        return together(work);
+      } finally {
+        gap();
+      }
+    };
+    const COVERED = /'--ro-bind' '[^ ]*\/hidden\.file' '[^ ]*\/\.env'/;
+    const [file, away] = [join(folder, ".env"), join(ROOT, "away")];
+    const begun = here(folder, [".env"], []);
+    gap = () => {
+      gap = () => {};
+      rmSync(file);
+    };
+    assert.match(String(await begun.command()), COVERED);
+    begun.session.ended("call");
+    assert.deepEqual(left(folder), []);
+    writeFileSync(file, "secret");
+    gap = () => existsSync(away) || renameSync(file, away);
+    await assert.rejects(begun.command, /\.env, which is hidden, was removed while the sandbox was built/);
+    renameSync(away, file);
+    const waits = begun.session.whenFree(begun.command);
+    await sleep(100);
+    gap = () => {};
+    if (existsSync(away)) {
+      rmSync(file, { force: true });
+      renameSync(away, file);
+    }
+    assert.match(await waits, COVERED);
+    begun.end();
+    assert.equal(readFileSync(file, "utf8"), "secret");
+  });
+
   test("what a killed process has left is removed at the next start, but nothing that was touched", async () => {
     const folder = project();
     const killed = await holding(folder);
