@@ -202,12 +202,14 @@ fn meaning(field: &str, known: &[&str], of: Mapping) -> Option<String> {
     let place = place.filter(|_| of != Mapping::Other || field != "description");
     let place = place.map(|place| format!("`{field}` belongs in {place}"));
     let plain = meant::plain(field);
-    let is_negated = ["not", "no", "never", "without"].iter().any(|word| plain.starts_with(word));
-    let near = nearest(field, known.iter().copied()).filter(|known| !is_negated || known.starts_with('n'));
-    let meant = || meant::gone(field, of).or_else(|| meant::help(field, of));
+    let is_opposite = |known: &&str| is_negation(&plain) != is_negation(&meant::plain(known));
+    let near = nearest(field, known.iter().copied()).filter(|known| !is_opposite(known));
+    let is_off = known.contains(&"network") && NEGATIONS.iter().any(|word| plain.strip_prefix(word) == Some("network"));
+    let off = is_off.then(|| "did you mean `network: false`?".to_owned());
+    let meant = || off.or_else(|| meant::gone(field, of).or_else(|| meant::help(field, of)));
     let far = || {
         let all = Phase::FIELDS.iter().chain(Workflow::FIELDS).map(|field| field.name);
-        let near = nearest(field, all)?;
+        let near = nearest(field, all).filter(|known| !is_opposite(known))?;
         Some(format!("did you mean `{near}`, in {}?", place_of(near)?))
     };
     let is_in_capitals = near.is_some_and(|known| known.eq_ignore_ascii_case(field));
@@ -217,6 +219,14 @@ fn meaning(field: &str, known: &[&str], of: Mapping) -> Option<String> {
         Mapping::Workflow | Mapping::Phase => place.or_else(meant).or(near).or_else(far),
         _ => meant().or(place).or(near).or_else(far),
     }
+}
+
+/// The words that negate a field that they begin.
+const NEGATIONS: [&str; 6] = ["not", "non", "no", "never", "without", "un"];
+
+/// Returns true for the plain name of a field that begins with a word that negates the rest.
+fn is_negation(plain: &str) -> bool {
+    NEGATIONS.iter().any(|word| plain.starts_with(word)) && !plain.starts_with("notify")
 }
 
 /// Returns the place of a field, in words; `None` for a name that no field has.

@@ -96,7 +96,8 @@ impl Command {
 
     /// Creates a command with the line of a file, which can be the name of a value.
     pub fn new(line: String, env: Vec<Variable>) -> Self {
-        let value = ValueName::parse(&line).ok().filter(|name| Self::FORMS.contains(&name.form()));
+        let is_allowed = |name: &ValueName| Self::FORMS.contains(&name.form()) && ValueName::can_be(&line);
+        let value = ValueName::parse(&line).ok().filter(is_allowed);
         Self::of(line, value, env)
     }
 

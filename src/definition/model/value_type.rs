@@ -93,7 +93,8 @@ impl ValueType {
         let is_valid = match self {
             Self::Text(max) => !text.is_empty() && text.chars().count() <= *max,
             Self::Number(bounds) => {
-                text.parse::<f64>().is_ok_and(|number| number.is_finite() && bounds.contain(number))
+                let number = number(text).filter(|number| bounds.contain(*number))?;
+                return Some(if is_plain_decimal(text) { text.to_owned() } else { in_json(number) });
             }
             Self::Choice(options) => options.iter().any(|option| option == text),
             Self::Flag => return flag(text),
@@ -137,7 +138,6 @@ impl ValueType {
 
     /// Returns true if a value of this type is one of these values.
     pub fn is_one_of(&self, value: &str, values: &[String]) -> bool {
-        let number = |text: &str| text.parse::<f64>().ok();
         values.iter().any(|other| match self {
             Self::Number(_) => number(other).is_some() && number(other) == number(value),
             Self::Flag => flag(other).as_deref() == Some(value),
@@ -234,6 +234,37 @@ impl ValueType {
                 format!("a list of {count} {texts} {each}, {MAX_LIST} in all")
             }
         }
+    }
+}
+
+/// Returns the finite number that a text means, in any form of YAML.
+fn number(text: &str) -> Option<f64> {
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let radix = match digits.get(..2) {
+        Some("0x") => 16,
+        Some("0o") => 8,
+        Some("0b") => 2,
+        _ => return text.parse().ok().filter(|number: &f64| number.is_finite()),
+    };
+    let digits = digits.get(2..).filter(|digits| !digits.starts_with('+'))?;
+    #[allow(clippy::cast_precision_loss, reason = "a number is one of JavaScript's")]
+    let number = u64::from_str_radix(digits, radix).ok()? as f64;
+    Some(if text.starts_with('-') { -number } else { number })
+}
+
+/// Returns true for digits without an exponent that are a number of JSON: they are kept as they are written.
+fn is_plain_decimal(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
+    let are_digits = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    are_digits(whole) && are_digits(fraction) && (whole == "0" || !whole.starts_with('0'))
+}
+
+/// Returns a number as JSON has it.
+fn in_json(number: f64) -> String {
+    match number.abs() {
+        0.0 | 1e-6..1e21 => number.to_string(),
+        _ => format!("{number:e}"),
     }
 }
 

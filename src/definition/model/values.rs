@@ -91,6 +91,11 @@ impl ValueName {
         }
     }
 
+    /// Returns true for a text of the characters of names only, as no command with an argument has them.
+    pub(crate) fn can_be(text: &str) -> bool {
+        text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '/' | '@' | '-'))
+    }
+
     /// Returns true if a text begins like a name that consists of several words.
     pub fn is_begun_by(text: &str) -> bool {
         text.split_once('.').is_some_and(|(word, _)| FIRST_WORDS.contains(&word))

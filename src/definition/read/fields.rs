@@ -218,7 +218,7 @@ impl<'a> Fields<'a> {
     pub fn check_line(&mut self, path: &[PathPart], field: &str, line: &str) {
         self.check_literal(path, field, line);
         let (field, line) = (field.to_owned(), line.trim());
-        match ValueName::meant(line) {
+        match ValueName::meant(line).filter(|_| ValueName::can_be(line)) {
             // `task` is a program, and a value of the type `command` is a line.
             None | Some(ValueName::Task) => {}
             Some(ValueName::Input(_) | ValueName::Output { .. }) if ValueName::is_begun_by(line) => {}

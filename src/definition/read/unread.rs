@@ -26,7 +26,7 @@ pub(super) fn in_text(text: &str) -> Option<Found> {
                 return Some((at + found.0, found.1));
             }
         }
-        may_begin = is_fence(line) || is_first && line.starts_with("```");
+        may_begin = is_fence(line) || is_first && line.starts_with("```") && is_in_fence(text);
         is_first = false;
         if !may_begin && !line.starts_with(['#', '<']) {
             return None;
@@ -36,17 +36,31 @@ pub(super) fn in_text(text: &str) -> Option<Found> {
 }
 
 /// Returns the first rule below front matter: directly below the fence that closes it, or in another block between
-/// fences, or lines like them, behind blank lines only. The text begins with the rest of the line of the fence.
+/// fences, or lines like them, after blank lines only. The text begins with the rest of the line of the fence.
 pub(super) fn below(text: &str) -> Option<Found> {
     let lines = lines(text);
     let first = (1..lines.len()).find(|at| lines.get(*at).is_some_and(|line| !is_blank(line)))?;
     let rest = lines.get(first + 1..).unwrap_or_default();
     let (start, found) = match lines.get(first).is_some_and(|line| is_fence(line)) {
-        true => (first + 1, rule(rest.get(..rest.iter().position(|line| is_fence(line))?)?)?),
+        true => {
+            let rest = rest.get(..rest.iter().position(|line| is_fence(line))?)?;
+            let begin = rest.iter().position(|line| !is_blank(line) && !line.starts_with('#'))?;
+            let block = block_with_blanks(rest.get(begin..)?);
+            let is_of_fields = |line: &&&str| key(line).is_some() || line.trim_start().starts_with('{');
+            block.first().filter(is_of_fields)?;
+            (first + 1 + begin, rule(&block)?)
+        }
         false if first == 1 => (first, rule(&block(&lines, first))?),
         false => return None,
     };
     Some((start + found.0, found.1))
+}
+
+/// Returns true if the fence of code that a text begins with ends with the text, or never.
+fn is_in_fence(text: &str) -> bool {
+    let mut lines = text.trim_start().lines().skip(1).skip_while(|line| !line.trim_start().starts_with("```"));
+    lines.next();
+    lines.all(is_blank)
 }
 
 fn lines(text: &str) -> Vec<&str> {
@@ -87,10 +101,23 @@ fn block<'t>(lines: &[&'t str], at: usize) -> Vec<&'t str> {
     lines.iter().take_while(is_of_block).copied().collect()
 }
 
+/// Returns the lines from the first on that have the form of fields, with blank lines and comments between them.
+fn block_with_blanks<'t>(lines: &[&'t str]) -> Vec<&'t str> {
+    let mut of_block = block(lines, 0);
+    while let Some(more) = lines.get(of_block.len()..).filter(|more| !of_block.is_empty() && !more.is_empty()) {
+        let between = more.iter().take_while(|line| is_blank(line) || line.starts_with('#')).count();
+        let next = block(more, between);
+        if between + next.len() == 0 {
+            break;
+        }
+        of_block.extend(more.get(..between).unwrap_or_default());
+        of_block.extend(next);
+    }
+    of_block
+}
+
 /// Returns the first rule in a block of fields, or in an object of JSON.
 fn rule(block: &[&str]) -> Option<Found> {
-    let blank = block.iter().take_while(|line| is_blank(line)).count();
-    let block = block.get(blank..)?;
     let first = block.first()?;
     if first.trim_start().starts_with('{') {
         let end =
@@ -99,7 +126,7 @@ fn rule(block: &[&str]) -> Option<Found> {
         let Yaml::Map(entries) = ends.filter_map(|lines| yaml::parse(&lines.join("\n")).ok()).next()?.root else {
             return None;
         };
-        return entries.into_iter().find_map(|(key, value)| rule_of(&key, value)).map(|field| (blank, field));
+        return entries.into_iter().find_map(|(key, value)| rule_of(&key, value)).map(|field| (0, field));
     }
     let outer = indentation(first);
     let begins_field = |line: &str| indentation(line) <= outer && key(line).is_some();
@@ -115,7 +142,7 @@ fn rule(block: &[&str]) -> Option<Found> {
         let text = inner.fold(first, |text, line| format!("{text}\n{line}"));
         let Yaml::Map(entries) = yaml::parse(&text).ok()?.root else { return None };
         let (key, value) = entries.into_iter().next()?;
-        Some((blank + at, rule_of(&key, value)?))
+        Some((at, rule_of(&key, value)?))
     })
 }
 

@@ -278,3 +278,55 @@ fn a_text_of_blanks_only_is_an_error() {
         assert_eq!(found(&format!("{field}: ''\n{}", ""), ""), [], "{field}");
     }
 }
+
+/// Returns the help for the line of a phase, or of a workflow, which is an error.
+#[track_caller]
+fn help(line: &str, is_of_phase: bool) -> String {
+    let phase = PHASE.replacen("emoji: '*'\n", &format!("emoji: '*'\n{line}\n"), usize::from(is_of_phase));
+    let flow = if is_of_phase { FLOW.to_owned() } else { format!("{FLOW}{line}\n") };
+    let mut files = Files::default();
+    files.global.insert("w/workflow.yaml".into(), flow);
+    files.global.insert("w/a.md".into(), phase);
+    let (library, diagnostics) = Library::load(&files).unwrap();
+    assert!(library.get("w").is_none(), "{line}");
+    diagnostics.iter().filter_map(Diagnostic::help).collect::<Vec<_>>().join("; ")
+}
+
+#[test]
+fn a_field_is_not_taken_for_its_opposite() {
+    for line in ["not_loopable: true", "no_sandbox: true", "unhide: [.env]", "no-hide: [.env]", "nonWrite: [a]"] {
+        for is_of_phase in [true, false] {
+            let help = help(line, is_of_phase);
+            assert!(!help.contains("did you mean"), "{line}: {help}");
+        }
+    }
+    assert!(!help("non-interactive: true", true).contains("did you mean"));
+    for line in ["no_network: true", "noNetwork: true", "without-network: true"] {
+        assert!(help(line, true).contains("`network: false`"), "{line}: {}", help(line, true));
+    }
+    assert!(help("notDoneRemindr: x", false).contains("did you mean `notDoneReminder`?"));
+    assert!(help("netwrok: false", true).contains("did you mean `network`?"));
+}
+
+#[test]
+fn a_line_that_begins_like_the_name_of_a_value_is_a_command() {
+    for line in [
+        "summary.sh --all",
+        "summary.a && x",
+        "input.sh --x",
+        "output.py a.b",
+        "outputs.py 'a.b'",
+        "log.info() { echo \\\"$1\\\"; }\\nlog.info a",
+        "task | cat",
+        "item.sh;",
+    ] {
+        let phase = format!("gate: [{{ run: \"{line}\" }}]\n");
+        assert_eq!(found("", &phase), [], "{line}");
+        let flow = FLOW.replacen("phases:", &format!("phases:\n  - run: \"{line}\""), 1);
+        let (library, errors) = load(&[("w/workflow.yaml", &flow), ("w/a.md", PHASE)]);
+        assert!(library.get("w").is_some(), "{flow}: {errors:?}");
+    }
+    for line in ["summary.sh", "log.a ", "input.sh", "output.a.b"] {
+        is_error(line, &found("", &format!("gate: [{{ run: \"{line}\" }}]\n")));
+    }
+}

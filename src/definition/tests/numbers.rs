@@ -68,3 +68,37 @@ fn a_text_that_cannot_be_a_number_needs_quotes() {
         }
     }
 }
+
+/// The text of a number is a number of JSON.
+#[test]
+fn a_number_is_stored_as_one() {
+    for (written, stored) in [
+        ("0x1F", "31"),
+        ("0o17", "15"),
+        ("-0x5", "-5"),
+        ("1e3", "1000"),
+        ("+5", "5"),
+        (".5", "0.5"),
+        ("5.", "5"),
+        ("'0x1F'", "31"),
+        ("1e300", "1e300"),
+        ("1.50", "1.50"),
+        ("-7", "-7"),
+        ("12345678901234567890", "12345678901234567890"),
+    ] {
+        let flow = format!(
+            "inputs: {{ a: {{ type: number, default: {written} }} }}\nphases: [{{ phase: a.md, when: {{ input.a: {written} }} }}, {{ subworkflow: n, with: {{ a: {written} }} }}]\n"
+        );
+        let nested = "show: workflows\ninputs: { a: { type: number } }\nphases: [n.md]\n";
+        let files = [("w/workflow.yaml", &*flow), ("w/a.md", PHASE), ("n/workflow.yaml", nested), ("n/n.md", "Do.")];
+        let (library, diagnostics) = load(&files);
+        let input = &library.get("w").unwrap_or_else(|| panic!("{written}: {diagnostics:?}")).inputs[0];
+        assert_eq!(input.default.as_deref(), Some(stored), "{written}");
+        assert_eq!(input.kind.value(stored).as_deref(), Some(stored));
+        serde_json::from_str::<f64>(stored).unwrap();
+    }
+    let number = ValueType::Number(Bounds::default());
+    for text in ["0x", "0xg", "0x1FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF", "inf", "1e999", "0x-1", "0x+1", "1_000", ""] {
+        assert_eq!(number.value(text), None, "{text}");
+    }
+}

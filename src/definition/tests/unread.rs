@@ -46,6 +46,8 @@ fn a_rule_below_the_front_matter_is_an_error() {
             for blank in ["", "\n", "\n \n\n"] {
                 is_told(&format!("{FIELDS}\n{blank}{fence}\n{rules}\n{fence}\nDo it.\n"));
                 is_told(&format!("{FIELDS}\n{blank}{fence}\n\n{rules}\n\n---\nDo it.\n"));
+                let name = if rules.starts_with('{') { "" } else { "name: x\n\n" };
+                is_told(&format!("{FIELDS}\n{blank}{fence}\n# Mine\n{name}{rules}\n---\nDo it.\n"));
             }
         }
     }
@@ -62,7 +64,12 @@ fn a_rule_in_a_text_without_front_matter_is_an_error() {
                 assert!(errors.len() == 1 && errors[0].contains("is not read"), "{text:?}: {errors:?}");
             }
         }
-        for text in [format!("{rules}\n\nDo it.\n"), format!("```yaml\n{rules}\n```\nDo it.\n")] {
+        for text in [
+            format!("{rules}\n\nDo it.\n"),
+            format!("```yaml\n{rules}\n```\n\n"),
+            format!("```yaml\n{rules}\n\nDo it.\n"),
+            format!("```\n---\n{rules}\n---\nDo it.\n```"),
+        ] {
             assert!(errors(&text)[0].ends_with(&told), "{text:?}");
         }
         for text in [format!("---\n{rules}\n---\nDo it."), format!("{rules}\n\nDo it.")] {
@@ -79,7 +86,7 @@ fn a_rule_in_a_text_without_front_matter_is_an_error() {
 }
 
 /// Texts that teach front matter, or begin like it.
-const TEXTS: [&str; 34] = [
+const TEXTS: [&str; 38] = [
     "Model: say which one you are.",
     "output: a list of files.",
     "read: the whole file before you change it.",
@@ -114,6 +121,10 @@ const TEXTS: [&str; 34] = [
     "{description}",
     "Follow these settings:\nnetwork: false",
     "tests: run them\nnpm test",
+    "---\n# How to write a phase\n\nBegin its file like this:\n\n```yaml\nwrite: []\n```\n---\nThen the text.",
+    "---\n```yaml\nwrite: []\n```\n---",
+    "---\nname: the phase\nIts model comes next.\nmodel: opus\n---\nThen the text.",
+    "---\n\n- a list\n\nmodel: opus\n---",
 ];
 
 #[test]
@@ -126,7 +137,8 @@ fn a_text_about_front_matter_loads() {
         }
     }
     // Without front matter.
-    for text in TEXTS.into_iter().filter(|text| !text.starts_with(['-', '`', ' ', '*'])) {
+    let fenced = ["```yaml\nwrite: []\n```\nWrite such a file.", "```\n---\nwrite: []\n---\n```\n\nSo it begins."];
+    for text in TEXTS.into_iter().filter(|text| !text.starts_with(['-', '`', ' ', '*'])).chain(fenced) {
         assert_eq!(errors(text), [""; 0], "{text:?}");
         let lines: String = text.lines().map(|line| format!("      {line}\n")).collect();
         let flow = format!("phases:\n  - prompt: |\n{lines}");
