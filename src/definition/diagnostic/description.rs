@@ -2,7 +2,7 @@
 
 use super::meant::Mapping;
 use super::value::{STRING, ValueKind};
-use crate::definition::model::list;
+use crate::definition::model::{list, tool_in_another_case};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
@@ -54,8 +54,10 @@ impl Description {
             _ if expected != STRING && !expected.starts_with("the name of a model") => self,
             ValueKind::Boolean | ValueKind::Number => self.help("put the value in quotes"),
             // An unquoted `{description}`.
-            ValueKind::Mapping => self.help("put a text that begins with `{`, or contains `: `, in quotes"),
-            ValueKind::Null | ValueKind::String | ValueKind::List => self,
+            ValueKind::Mapping if expected == STRING => {
+                self.help("put a text that begins with `{`, or contains `: `, in quotes")
+            }
+            ValueKind::Null | ValueKind::String | ValueKind::List | ValueKind::Mapping => self,
         }
     }
 
@@ -71,6 +73,40 @@ pub(crate) fn suggestion(word: &str, known: &[&str], of: Mapping) -> String {
     match word.trim().contains(' ') {
         true => "put a text that contains `, ` or `: ` in quotes".into(),
         false => available(known, "fields", of.page()),
+    }
+}
+
+/// Returns the items that a text in the place of a list means. Names of tools stand between blanks too, and without what
+/// stands in parentheses.
+pub(crate) fn items_meant(text: &str, are_tools: bool) -> Vec<&str> {
+    let mut depth = 0_usize;
+    let is_between = |c: char| {
+        match c {
+            '{' | '(' => depth += 1,
+            '}' | ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0 && (c == ',' || are_tools && c.is_whitespace())
+    };
+    let in_case = |tool| tool_in_another_case(tool, &[]).filter(|_| are_tools).unwrap_or(tool);
+    let items = text.split(is_between);
+    let items = items.map(|item| item.split('(').next().filter(|_| are_tools).unwrap_or(item).trim());
+    items.filter(|item| !item.is_empty()).map(in_case).collect()
+}
+
+/// Returns a list of texts in one line of YAML, in quotes where a text needs them.
+pub(crate) fn list_in_yaml(items: &[&str]) -> String {
+    format!("[{}]", items.iter().map(|item| in_yaml(item)).collect::<Vec<_>>().join(", "))
+}
+
+/// Returns a text in YAML, in quotes where it needs them.
+pub(crate) fn in_yaml(text: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || " ./_=-*".contains(c);
+    let begins = text.trim_start_matches(['.', '_']).starts_with(|c: char| c.is_alphabetic() || c == '/');
+    let is_word = ["true", "false", "null", ".inf", ".nan"].iter().any(|word| word.eq_ignore_ascii_case(text));
+    match begins && !is_word && text.chars().all(is_plain) {
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', "''")),
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::ops::RangeInclusive;
 
-use super::description::{Description, error, suggestion, warning};
+use super::description::{Description, error, items_meant, list_in_yaml, suggestion, warning};
 use super::meant::{self, Mapping};
 use super::value::ValueKind;
 use crate::definition::model::schema;
-use crate::definition::model::{Phase, Workflow, either, nearest, short, tool_in_another_case};
+use crate::definition::model::{Phase, Workflow, either, nearest, short};
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum FieldProblem {
@@ -152,13 +152,15 @@ fn not_a_list(field: &str, expected: &str, text: &str) -> Description {
     if text.starts_with(['–', '—', '•']) {
         return wrong.help("begin each item of a list with `- `");
     }
-    if name == "write" && matches!(text, "none" | "nothing" | "no") {
-        return wrong.help("`write: []` allows nothing");
+    if matches!(text, "none" | "nothing" | "no") {
+        match name {
+            "write" => return wrong.help("`write: []` allows nothing"),
+            "hide" => return wrong.help("remove it: without `hide` nothing is hidden"),
+            _ => {}
+        }
     }
-    let text = text.trim_matches(['[', ']', ' ']);
-    let in_case = |tool| tool_in_another_case(tool, &[]).filter(|_| field.starts_with("tools.")).unwrap_or(tool);
-    let items: Vec<&str> = text.split(',').map(str::trim).map(in_case).collect();
-    wrong.help(format!("did you mean `{name}: [{}]`?", items.join(", ")))
+    let items = items_meant(text.trim_matches(['[', ']', ' ']), field.starts_with("tools."));
+    wrong.help(format!("did you mean `{name}: {}`?", list_in_yaml(&items)))
 }
 
 /// Describes a value of another type than expected.
@@ -200,7 +202,12 @@ fn meaning(field: &str, known: &[&str], of: Mapping) -> Option<String> {
     // A field of phase files has another name beside `prompt`, and `prompt` has another meaning elsewhere.
     let place = place_of(field).filter(|_| of != Mapping::Prompt && field != "prompt");
     let place = place.filter(|_| of != Mapping::Other || field != "description");
-    let place = place.map(|place| format!("`{field}` belongs in {place}"));
+    let place = place.map(|place| match of {
+        Mapping::Phase if field == "description" => {
+            format!("`{field}` belongs in {place}; that of one phase belongs below `metadata:`")
+        }
+        _ => format!("`{field}` belongs in {place}"),
+    });
     let plain = meant::plain(field);
     let is_opposite = |known: &&str| is_negation(&plain) != is_negation(&meant::plain(known));
     let near = nearest(field, known.iter().copied()).filter(|known| !is_opposite(known));

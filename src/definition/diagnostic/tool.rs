@@ -1,6 +1,6 @@
 //! Names of tools and of subagent profiles.
 
-use super::description::{Description, LINK_OUTSIDE, error, warning};
+use super::description::{Description, LINK_OUTSIDE, error, list_in_yaml, warning};
 use super::value::ValueKind;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -17,14 +17,16 @@ pub enum ToolProblem {
 impl ToolProblem {
     pub(crate) fn describe(&self) -> Description {
         match self {
-            Self::ToolsAsList { found, names } if names.iter().any(|name| matches!(&**name, "*" | "all" | "none")) => {
+            Self::ToolsAsList { found, names }
+                if names.is_empty() || names.iter().any(|name| matches!(&**name, "*" | "all" | "none")) =>
+            {
                 error(format!("`tools`: expected a mapping, found {found}"))
                     .help("without `tools` all tools are allowed; `tools: { whitelist: [] }` allows none")
             }
             Self::ToolsAsList { found, names } => {
                 error(format!("`tools`: expected a mapping, found {found}")).help(format!(
-                    "write `tools: {{ whitelist: [{}] }}` to allow these tools only, or `blacklist` to refuse them",
-                    names.join(", ")
+                    "write `tools: {{ whitelist: {} }}` to allow these tools only, or `blacklist` to refuse them",
+                    list_in_yaml(&Vec::from_iter(names.iter().map(String::as_str)))
                 ))
             }
             Self::BothToolLists => {

@@ -63,7 +63,12 @@ impl VariableProblem {
                 .help("the others are reported when some are fixed"),
             Self::UnknownVariable { name, field, known } => {
                 let of_field = field.map_or(String::new(), |field| format!(" in `{field}`"));
-                let meant = meant_variable(name, known).map(Into::into).or_else(|| ValueName::parse(name).err()?);
+                let value = || match ValueName::parse(name.trim()) {
+                    Ok(_) => Some(name.trim().to_owned()),
+                    Err(meant) => meant,
+                };
+                let meant = meant_variable(name, known).map(Into::into);
+                let meant = meant.or_else(value).filter(|meant| ValueName::can_be(meant));
                 let help = match meant {
                     Some(known) => format!("did you mean `{{{known}}}`?"),
                     None => available(known, "variables", "docs/reference/variables.md"),
@@ -73,7 +78,9 @@ impl VariableProblem {
                     .marking(&format!("{{{name}}}"))
             }
             Self::OtherForm { written, known } => {
+                // What follows the name, such as `|| 'a'`, has no form here.
                 let name = written.trim_matches(['$', '{', '}', ' ']);
+                let name = name.split(|c: char| !ValueName::has(c)).next().unwrap_or(name);
                 let is_of_task = ["ARGUMENTS", "args", "arguments"].contains(&name) || name.parse::<u8>().is_ok();
                 let name = if is_of_task { "task" } else { name };
                 let meant = if name.contains('.') { None } else { meant_variable(name, known) };

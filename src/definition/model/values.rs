@@ -93,7 +93,12 @@ impl ValueName {
 
     /// Returns true for a text of the characters of names only, as no command with an argument has them.
     pub(crate) fn can_be(text: &str) -> bool {
-        text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '/' | '@' | '-'))
+        text.chars().all(Self::has)
+    }
+
+    /// Returns true for a character of names.
+    pub(crate) fn has(c: char) -> bool {
+        c.is_alphanumeric() || matches!(c, '_' | '.' | '/' | '@' | '-')
     }
 
     /// Returns true if a text begins like a name that consists of several words.

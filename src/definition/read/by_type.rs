@@ -1,6 +1,6 @@
 //! Reads the value of a field by its type.
 
-use super::fields::{Fields, texts};
+use super::fields::{Fields, no_switch, texts};
 use super::own_limits::PathVariables;
 use super::values::{scalar, written};
 use super::yaml::Yaml;
@@ -152,7 +152,7 @@ fn auto_continue(fields: &mut Fields) -> Option<AutoContinue> {
         Some(value) => value.clone(),
     };
     let Yaml::Map(entries) = &value else {
-        let problem = FieldProblem::wrong_type("autoContinue", "`true`, `false` or a mapping", value.kind());
+        let problem = no_switch("autoContinue", "`true`, `false` or a mapping", &value);
         fields.report(&[PathPart::Key("autoContinue")], problem);
         return None;
     };

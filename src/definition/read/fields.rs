@@ -300,8 +300,7 @@ impl<'a> Fields<'a> {
         match self.tree.root.get(field) {
             // Providers refuse a blank message.
             Some(Yaml::String(text)) if !text.is_empty() && is_blank(text) => {
-                let text = field.to_owned();
-                self.report(&[PathPart::Key(field)], FieldProblem::Blank { field: text });
+                self.ignore(field, "a text that is not blank", ValueKind::String);
                 None
             }
             Some(Yaml::String(text)) => Some(text.clone()),
@@ -381,16 +380,10 @@ impl<'a> Fields<'a> {
 
     /// Reads a field that is `true` or `false`; the default for a missing field, and after an error.
     pub fn switch(&mut self, field: &'static str, default: bool) -> bool {
-        const EXPECTED: &str = "`true` or `false`";
         let problem = match self.tree.root.get(field) {
             None | Some(Yaml::Null) => return default,
             Some(Yaml::Bool(value, _)) => return *value,
-            Some(Yaml::String(word)) if word == "true" || word == "false" => {
-                let (expected, value) = (EXPECTED.to_owned(), word.clone());
-                FieldProblem::Quoted { field: field.to_owned(), expected, value }
-            }
-            Some(Yaml::String(word)) => FieldProblem::bad(field, EXPECTED, format!("`{word}`")),
-            Some(other) => FieldProblem::wrong_type(field, EXPECTED, other.kind()),
+            Some(other) => no_switch(field, "`true` or `false`", other),
         };
         self.report(&[PathPart::Key(field)], problem);
         default
@@ -417,7 +410,14 @@ impl<'a> Fields<'a> {
             Some(Yaml::String(text)) if text.trim().parse::<u32>().is_ok() => {
                 let (field, value) = (names.join("."), text.clone());
                 let expected = format!("a whole number from {} to {}", range.start(), range.end());
-                self.report(path, FieldProblem::Quoted { field, expected, value });
+                let problem = if self.is_bare(path, text) {
+                    // YAML reads `010` as a text.
+                    let number = text.trim().parse::<u32>().ok();
+                    FieldProblem::bad(field, expected, format!("`{text}`")).suggest(number.map(|it| it.to_string()))
+                } else {
+                    FieldProblem::Quoted { field, expected, value }
+                };
+                self.report(path, problem);
                 return default;
             }
             Some(other) => other.kind().to_string(),
@@ -457,6 +457,17 @@ pub(crate) fn text(field: &str, value: &Yaml) -> Result<String, FieldProblem> {
         Yaml::String(text) if is_blank(text) => Err(FieldProblem::Blank { field: field.into() }),
         Yaml::String(text) => Ok(text.clone()),
         other => Err(FieldProblem::wrong_type(field, STRING, other.kind())),
+    }
+}
+
+/// Returns the problem of a value in the place of `true` or `false`.
+pub(super) fn no_switch(field: &str, expected: &'static str, found: &Yaml) -> FieldProblem {
+    match found {
+        Yaml::String(word) if word == "true" || word == "false" => {
+            FieldProblem::Quoted { field: field.to_owned(), expected: expected.to_owned(), value: word.clone() }
+        }
+        Yaml::String(word) => FieldProblem::bad(field, expected, format!("`{word}`")),
+        other => FieldProblem::wrong_type(field, expected, other.kind()),
     }
 }
 

@@ -1,11 +1,11 @@
 //! Reads the fields `gate` and `gateAttempts`.
 
 use super::budget::duration;
-use super::fields::{Fields, text};
+use super::fields::{Fields, no_switch, text};
 use super::own_limits::mistaken_path;
 use super::values;
 use super::yaml::Yaml;
-use crate::definition::diagnostic::{FieldProblem, GateProblem, LimitProblem, PathPart, ValueKind};
+use crate::definition::diagnostic::{FieldProblem, GateProblem, LimitProblem, PathPart, ValueKind, in_yaml};
 use crate::definition::model::schema::names;
 use crate::definition::model::variables::PHASE_VARIABLES;
 use crate::definition::model::{
@@ -63,7 +63,7 @@ pub(crate) fn read(fields: &mut Fields) -> Option<Gate> {
         Some(other) => {
             let problem = FieldProblem::bad("gate", "a list of checks", other.kind().to_string());
             let meant = match other {
-                Yaml::String(text) => Some(meant_check(text)),
+                Yaml::String(text) => Some(lines(text).into_iter().map(meant_check).collect::<Vec<_>>().join(", ")),
                 Yaml::Map(_) => None,
                 _ => Some("{ run: npm test }".to_owned()),
             };
@@ -81,19 +81,19 @@ pub(crate) fn read(fields: &mut Fields) -> Option<Gate> {
     Some(Gate { checks, attempts })
 }
 
-/// Returns the check that a text means, in YAML: a question, a file, or a command.
+/// Returns the lines of a text, without blank lines and without the blanks around them.
+fn lines(text: &str) -> Vec<&str> {
+    text.lines().map(str::trim).filter(|line| !line.is_empty()).collect()
+}
+
+/// Returns the check that a line means, in YAML: a question, a file, or a command.
 fn meant_check(text: &str) -> String {
-    let text = text.trim();
     let kind = match text {
         question if question.ends_with('?') => "approve",
         file if file.ends_with(".md") && !file.contains(' ') => "file",
         _ => "run",
     };
-    let is_plain = |c: char| c.is_alphanumeric() || " ./_=-".contains(c);
-    match text.chars().all(is_plain) && text.starts_with(|c: char| c.is_alphanumeric() || c == '.') {
-        true => format!("{{ {kind}: {text} }}"),
-        false => format!("{{ {kind}: '{}' }}", text.replace('\'', "''")),
-    }
+    format!("{{ {kind}: {} }}", in_yaml(text))
 }
 
 /// Reads a check; `None` after an error.
@@ -101,7 +101,7 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
     let here = [PathPart::Key("gate"), PathPart::Item(index)];
     let Yaml::Map(entries) = item else {
         let problem = FieldProblem::bad("gate", "a check", item.kind().to_string());
-        let meant = if let Yaml::String(text) = item { Some(meant_check(text)) } else { None };
+        let meant = if let Yaml::String(text) = item { Some(meant_check(&lines(text).join(" && "))) } else { None };
         fields.report(&here, problem.suggest(meant));
         return None;
     };
@@ -140,7 +140,7 @@ fn read_check(fields: &mut Fields, index: usize, item: &Yaml, entries: &[(String
         Some(Yaml::Null) => None,
         Some(Yaml::Bool(recheck, _)) => Some(*recheck),
         Some(other) => {
-            wrong_type(fields, &at("recheck"), "gate.recheck", "true or false", other.kind());
+            fields.report(&at("recheck"), no_switch("gate.recheck", "`true` or `false`", other));
             None
         }
     };

@@ -66,10 +66,13 @@ impl Unknown<'_> {
 pub(crate) fn unknown<'a>(template: &'a str, known: &[&str]) -> Vec<Unknown<'a>> {
     let mut found: Vec<Unknown> = Vec::new();
     let mut seen = Set::new();
-    let (mut guesses, mut is_fenced) = (0, false);
+    let (mut guesses, mut fence) = (0, None);
     for (index, line) in template.lines().enumerate() {
-        is_fenced ^= line.trim_start().starts_with("```");
-        for (at, name, form) in for_other_programs(line, is_fenced) {
+        fence = match fence {
+            Some(open) => Some(open).filter(|open| !closes(line, *open)),
+            None => opening(line),
+        };
+        for (at, name, form) in for_other_programs(line, fence.is_some()) {
             if found.len() < MAX_UNKNOWN && seen.insert(name) {
                 let column = line.get(..at).unwrap_or_default().chars().count() + 1;
                 found.push(Unknown { name, form, line, place: Place { line: index + 1, column } });
@@ -92,6 +95,21 @@ pub(crate) fn unknown<'a>(template: &'a str, known: &[&str]) -> Vec<Unknown<'a>>
         }
     }
     found
+}
+
+/// Returns the character and the length of the fence of code that a line opens, also in an item of a list or a quote.
+fn opening(line: &str) -> Option<(char, usize)> {
+    let line = line.trim_start_matches(|c: char| c.is_ascii_digit() || c.is_whitespace() || "-*+.)>".contains(c));
+    let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
+    let rest = line.trim_start_matches(mark);
+    let length = line.len() - rest.len();
+    (length >= 3 && !(mark == '`' && rest.contains('`'))).then_some((mark, length))
+}
+
+/// Returns true if a line closes this fence.
+fn closes(line: &str, (mark, length): (char, usize)) -> bool {
+    let line = line.trim_start_matches([' ', '\t', '>']).trim_end();
+    line.len() >= length && line.chars().all(|c| c == mark)
 }
 
 /// Returns the variable that another meaning than a known name has in the braces at a byte of a line: the byte at which
@@ -168,6 +186,7 @@ fn form_for_others(text: &str) -> Option<Form> {
     let is_path = |path: &str| {
         let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
         (1..=5).contains(&ending.len())
+            && (path.contains('/') || ENDINGS.contains(&ending))
             && path.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '~'))
     };
     if let Some(number) = text.strip_prefix('$') {
@@ -177,6 +196,12 @@ fn form_for_others(text: &str) -> Option<Form> {
     let is_command = command.is_some_and(|command| !command.is_empty() && !command.contains('`'));
     (is_command || text.strip_prefix('@').is_some_and(is_path)).then_some(Form::Text)
 }
+
+/// The endings of files that are known without a folder.
+const ENDINGS: [&str; 26] = [
+    "md", "mdx", "txt", "rst", "json", "jsonc", "yaml", "yml", "toml", "csv", "xml", "html", "css", "js", "mjs", "cjs",
+    "jsx", "ts", "tsx", "py", "rs", "go", "rb", "java", "sh", "sql",
+];
 
 /// The variables for the task in other programs.
 const ARGUMENTS: &str = "$ARGUMENTS";
@@ -280,6 +305,13 @@ mod tests {
             ("See @a.md, $ARGUMENTS", &["$ARGUMENTS", "@a.md"]),
             ("pay $1, ask @anna, run !`ls`, see @a.md", &[]),
             ("```sh\n$1\n```\n$2", &["$2"]),
+            ("- ```sh\n  $1\n  ```\n$2", &["$2"]),
+            ("```ls```\n$1\n```sh\n$2\n```", &["$1"]),
+            ("````md\n```sh\n$1\n```\n$2\n````\n$3", &["$3"]),
+            ("~~~\n```\n$1\n~~~\n$2", &["$2"]),
+            ("1. ```\n$1\n```sh\n$2\n````\n$3", &["$3"]),
+            ("```\n$1", &[]),
+            ("@v1.2\n@1.2.3\n@app.route\n@README.md\n@src/x.zzz\n@~/a.b", &["@README.md", "@src/x.zzz", "@~/a.b"]),
             ("@anna\n@acme/kit\n!`a` and `b`\n$10\n!``", &[]),
         ] {
             assert_eq!(written(text), expected, "{text}");

@@ -2,7 +2,7 @@
 
 use super::fields::{Fields, is_blank_text, not_a_list, texts};
 use super::yaml::Yaml;
-use crate::definition::diagnostic::{FieldProblem, PathPart, ToolProblem, ValueKind};
+use crate::definition::diagnostic::{FieldProblem, PathPart, ToolProblem, ValueKind, items_meant};
 use crate::definition::model::schema::names;
 use crate::definition::model::{Stale, Surroundings, TOOLS_FIELDS, ToolPolicy, is_of_pi, tool_in_another_case};
 
@@ -73,11 +73,10 @@ fn tool_policy(fields: &mut Fields) -> Option<ToolPolicy> {
         }
         Some(other) => {
             let names: Vec<String> = match other {
-                Yaml::String(text) => text.split(',').map(|name| name.trim().to_owned()).collect(),
+                Yaml::String(text) => vec![text.clone()],
                 other => texts(other.items()).unwrap_or_default(),
             };
-            let in_case = |name: String| tool_in_another_case(&name, &[]).map_or(name.clone(), ToOwned::to_owned);
-            let names = names.into_iter().map(in_case).collect();
+            let names = names.iter().flat_map(|text| items_meant(text, true)).map(ToOwned::to_owned).collect();
             let problem = ToolProblem::ToolsAsList { found: other.kind(), names };
             fields.report(&[PathPart::Key("tools")], problem);
             return None;

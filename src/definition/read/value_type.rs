@@ -162,14 +162,24 @@ impl Declaration<'_> {
             self.bad(fields, "options", "a list of texts with `type: choice`".into(), None);
             return None;
         };
-        let text = |option: &Yaml| Some(trim(&scalar(option)?).to_owned());
-        let texts: Option<Vec<String>> = list.items().iter().map(text).collect();
-        let is_option = |text: &String| !is_blank(text) && text.chars().count() <= MAX_VALUE;
-        let texts = texts.filter(|texts| (1..=MAX_OPTIONS).contains(&texts.len()) && texts.iter().all(is_option));
-        if texts.is_none() {
+        if !(1..=MAX_OPTIONS).contains(&list.items().len()) {
             self.bad(fields, "options", format!("a list of 1 to {MAX_OPTIONS} texts"), None);
+            return None;
         }
-        texts
+        let is_option = |text: &String| !is_blank(text) && text.chars().count() <= MAX_VALUE;
+        let text = |option: &Yaml| Some(trim(&scalar(option)?).to_owned()).filter(is_option);
+        let texts = list.items().iter().enumerate().map(|(index, option)| text(option).ok_or((index, option)));
+        let problem = match texts.collect() {
+            Ok(texts) => return Some(texts),
+            Err((index, option)) => {
+                let field = format!("{}.{}.options", self.of, self.name);
+                let expected = format!("texts of 1 to {MAX_VALUE} characters");
+                (index, FieldProblem::bad(field, expected, written(option)))
+            }
+        };
+        let at = [PathPart::Key(self.of), PathPart::Key(self.name), PathPart::Key("options")];
+        fields.report(&[at[0], at[1], at[2], PathPart::Item(problem.0)], problem.1);
+        None
     }
 
     fn bounds(&self, fields: &mut Fields) -> Option<Bounds> {
