@@ -531,7 +531,7 @@ function isPassing(error) {
 }
 
 /** Returns true if a path was not created because another process has changed it meanwhile. @param {any} error */
-const isRaced = (error) => ["ENOENT", "ELOOP", "EEXIST", "ESTALE"].includes(error?.code);
+const isRaced = (error) => ["ENOENT", "ENOTDIR", "ELOOP", "EEXIST", "ESTALE"].includes(error?.code);
 
 /** @param {string} path */
 function withoutSlash(path) {
