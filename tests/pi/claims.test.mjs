@@ -82,7 +82,7 @@ for (const version of VERSIONS) {
     });
 
     test("pi-workflows run leaves a run alone that pi works on, and goes on after it", async (t) => {
-      const { model, run, answers, file, note, open, visited, isHeld } = await scene(t);
+      const { sandbox, model, run, answers, file, note, open, visited, isHeld } = await scene(t);
       const rpc = await open();
       answers.push(step("next"), HANG);
       await rpc.prompt("/workflow flow Do it");
@@ -96,11 +96,14 @@ for (const version of VERSIONS) {
       answers.push(step("next"), REST);
       assert.equal((await run("--continue", "--session", file)).status, 3);
       await isHeld(rpc, /another process has worked on it since this session was opened/);
+      const pause = () => run("--continue", "--session", file, "/workflow :pause");
+      assert.equal((await pause()).status, 3);
       const text = readFileSync(note, "utf8");
       const late = await open();
-      assert.equal((await run("--continue", "--session", file, "--pi", join(file, "none"))).status, 1);
+      const none = await run("--continue", "--session", file, "--pi", join(sandbox.project, "none"));
+      assert.equal(none.status, 1, none.stderr);
       assert.equal(readFileSync(note, "utf8"), text, "it has not worked");
-      assert.equal((await run("--continue", "--session", file)).status, 3);
+      assert.equal((await pause()).status, 3);
       await isHeld(late, /another process has worked on it since this session was opened/);
       await late.close();
       answers.push(step("next"), HANG);
