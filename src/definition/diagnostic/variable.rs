@@ -98,18 +98,7 @@ impl VariableProblem {
             Self::NoItem { name } => warning(format!("`{{{name}}}` is `(none)` here: no group with `each` is around it"))
                 .help("list the phase in a group with `each`, or remove the variable")
                 .marking(&format!("{{{name}}}")),
-            Self::OnlyText { written } => {
-                let help = match written.strip_prefix('@') {
-                    Some(path) => format!("write `Read {path}.`, and the agent reads it"),
-                    None => format!(
-                        "put `- run: {}` with `id: ID` before the phase, and `{{log.ID}}` here",
-                        written.trim_start_matches('!').trim_matches('`')
-                    ),
-                };
-                warning(format!("`{written}` is text for the agent: no command is run and no file is read"))
-                    .help(help)
-                    .marking(written)
-            }
+            Self::OnlyText { written } => only_text(written),
             Self::NameAsCommand { field, written, name } => {
                 let wrong = error(format!("`{field}`: `{written}` is the name of a value, and no command")).marking(written);
                 match name {
@@ -152,6 +141,20 @@ impl VariableProblem {
             }
         }
     }
+}
+
+/// Describes words by which other programs run a command or read a file.
+fn only_text(written: &str) -> Description {
+    let help = match written.strip_prefix('@') {
+        Some(path) => format!("write `Read {path}.`, and the agent reads it"),
+        None => format!(
+            "put `- run: {}` with `id: ID` before the phase, and `{{log.ID}}` here",
+            written.trim_start_matches('!').trim_matches('`')
+        ),
+    };
+    warning(format!("`{written}` is text for the agent: no command is run and no file is read"))
+        .help(help)
+        .marking(written)
 }
 
 /// Describes a variable in a field that replaces none; `named` if a value has this name.
