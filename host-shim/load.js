@@ -31,11 +31,11 @@
 //     │                ▼                   its imports:
 //     │◀─ api ─────── extension.js (registrations), actions.js, view.js, models.js
 //     │◀─ context ─── context.js, models.js, model-failure.js
-//     │◀─ session ─── session.js, usage.js, branch-entries.js
+//     │◀─ session ─── session.js, usage.js, branch-entries.js; claims.js: which process works on the session
 //     │◀─ ui ──────── ui.js, terminal-watch.js, blocked-status.js
 //     │   files ───── files.js, snapshot.js, packages.js: what the manifest grants
 //     │   store ───── store.js
-//     │   timers ──── timers.js
+//     │   timers ──── timers.js; agent-output.js: when the agent is silent; clock.js: skipped time
 //     │   notifications ─ notifications.js: programs and the terminal
 //     │   folders ─── folders.js: what the manifest grants
 //     │◀─ children ── children/: child agents, each an Extension in a session of its own

@@ -839,7 +839,7 @@ async function windowsFiles() {
   const names = "basename, dirname, isAbsolute, join, parse, relative, resolve, sep";
   const path = `import { win32 } from "node:path"; export const { ${names} } = win32;`;
   const source = (/** @type {string} */ name) => new URL(`../../${name}?windows`, import.meta.url).href;
-  const sandbox = `export { isBelow, namesLike } from "${source("sandbox/write-target.js")}"; export { messageOf } from "${source("sandbox/plain.js")}"; export * as untrusted from "${source("sandbox/untrusted-files.js")}";`;
+  const sandbox = `export { isBelow, namesLike } from "${source("sandbox/write-target.js")}"; export { folderAbove } from "${source("sandbox/git-folders.js")}"; export { messageOf } from "${source("sandbox/plain.js")}"; export * as untrusted from "${source("sandbox/untrusted-files.js")}";`;
   /** @type {Record<string, string>} */
   const others = {
     "node:path": `data:text/javascript,${encodeURIComponent(path)}`,

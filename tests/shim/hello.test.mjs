@@ -61,6 +61,7 @@ suite("in plain Node", () => {
       "session_start",
       "tool_call",
       "tool_execution_end",
+      "tool_execution_start",
       "tool_result",
       "turn_start",
     ]);

@@ -83,13 +83,13 @@ for (const version of VERSIONS) {
     test("a command line runs in the project and returns its end and its output", async (t) => {
       const { rpc, sandbox, notices } = await inPi(t);
       await rpc.prompt("/run pwd; echo wrong >&2; exit 3");
-      assert.deepEqual(notices(), [`exited 3, ${sandbox.project.length + 7} bytes: ${sandbox.project}\nwrong\n`]);
+      assert.deepEqual(notices(), [`exited 3, 0 bytes cut: ${sandbox.project}\nwrong\n`]);
       await rpc.prompt("/run no-such-program");
       assert.match(notices()[1], /^exited 127, .*no-such-program: command not found/);
       await rpc.prompt("/run-briefly echo begun; sleep 60 & wait");
-      assert.equal(notices()[2], "timed out, 6 bytes: begun\n");
+      assert.equal(notices()[2], "timed out, 0 bytes cut: begun\n");
       await rpc.prompt("/run cat; kill -9 $$");
-      assert.equal(notices()[3], "exited 137, 0 bytes: ");
+      assert.equal(notices()[3], "exited 137, 0 bytes cut: ");
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 
@@ -102,14 +102,14 @@ for (const version of VERSIONS) {
         mode: "json",
         prompt: "/run sleep 0.5; echo done",
       });
-      assert.equal(run.stderr, "exited 0, 5 bytes: done\n\n");
+      assert.equal(run.stderr, "exited 0, 0 bytes cut: done\n\n");
       for (const line of run.stdout.trim().split("\n")) JSON.parse(line);
     });
 
     test("a tool runs several command lines one after another and shows the current one", async (t) => {
       const { rpc, model } = await inPi(t, [runs("sleep 1.1; echo done", 2)]);
       await rpc.promptAndSettle("Run it");
-      assert.deepEqual(toolResults(model), ["exited 0, 5 bytes: done\n\nexited 0, 5 bytes: done\n"]);
+      assert.deepEqual(toolResults(model), ["exited 0, 0 bytes cut: done\n\nexited 0, 0 bytes cut: done\n"]);
       const updates = rpc.records.filter(({ type }) => type === "tool_execution_update");
       const texts = updates.map(({ partialResult }) => partialResult.content[0].text);
       const both = ["running: sleep 1.1; echo done · 0 s", "running: sleep 1.1; echo done · 1 s"];
@@ -126,7 +126,7 @@ for (const version of VERSIONS) {
       await settled;
       assert.ok(performance.now() - start < 2000);
       const result = rpc.records.find(({ type }) => type === "tool_execution_end");
-      assert.match(result.result.content[0].text, /^cancelled, \d bytes: /);
+      assert.match(result.result.content[0].text, /^cancelled, 0 bytes cut: /);
     });
 
     test("the end of the session closes dialogs and stops command lines without an answer", async (t) => {
@@ -166,7 +166,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(notices().sort(), [
         "No hello for Ann: no answer.",
         "No hello for choice: no answer.",
-        "cancelled, 6 bytes: begun\n",
+        "cancelled, 0 bytes cut: begun\n",
       ]);
       const widgets = rpc.ui("setWidget").map(({ widgetKey, widgetLines }) => [widgetKey, widgetLines?.join()]);
       assert.deepEqual(widgets[0], ["hello-guest:running", "running: echo begun; sleep 60 & wait · 0 s"]);
@@ -211,7 +211,7 @@ for (const version of VERSIONS) {
       const { sandbox } = await stage(t, [], { settings: { shellCommandPrefix: "WHOSE=user" } });
       sandbox.writeFiles({ ".pi/settings.json": JSON.stringify({ shellCommandPrefix: "WHOSE=project" }) });
       const run = await runPrint({ version, sandbox, extension: home, trust: true, prompt: "/run echo $WHOSE" });
-      assert.equal(run.stderr, "exited 0, 5 bytes: user\n\n");
+      assert.equal(run.stderr, "exited 0, 0 bytes cut: user\n\n");
     });
 
     test("a request that the manifest does not grant is refused", async (t) => {
