@@ -65,7 +65,7 @@ export async function limited(t, version, limits, { prepare, files, hidden = fal
      * @param {...Call[]} messages
      */
     async playOn(other, ...messages) {
-      const goesOn = statusTexts(other).length > 0;
+      const goesOn = statusTexts(other).some(Boolean);
       script.length = model.requests.length;
       script.push(...(goesOn ? [] : [step("next")]), ...messages.map((calls) => ({ calls })), { text: "Over." });
       await other.promptAndSettle(goesOn ? "Go on" : "/workflow ways Get out", { timeoutMs: 60_000 });
