@@ -1,4 +1,4 @@
-// What this process remembers of its looks at the file system and of the system. Looks are made in two threads (look.js),
+// The memory of this process: results of its looks at the file system and of the system. Looks are made in two threads (look.js),
 // and each learns what the other one has seen.
 
 export const known = {

@@ -140,7 +140,7 @@ export class SandboxSession {
     const { promise, resolve } = /** @type {PromiseWithResolvers<void>} */ (Promise.withResolvers());
     this.#last = promise;
     try {
-      // What a command line may not write is noted for one at a time.
+      // The paths that a command line may not write are noted for one command line at a time.
       await before;
       // The folder is opened again for every call: a call without limits could have put a link in its place.
       this.#folder = sessionFolder(session);

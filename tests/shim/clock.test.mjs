@@ -117,7 +117,7 @@ test("a timer of silence begins anew with each new output of the agent", async (
     give();
     assert.equal(rung, 0, `${n}`);
   }
-  // What brings nothing new is no output.
+  // A delta or a result without anything new is no output.
   for (let n = 0; n < 6; n += 1) {
     await sleep(50);
     delta("");

@@ -62,7 +62,7 @@ function writeTasks(sandbox, tasks) {
 
 /** @typedef {"solve" | "wrong" | "rest" | "loop" | "fail"} Play */
 
-/** What a request is about. @param {import("../../../tests/pi/harness/scripted-model.mjs").ChatRequest} request */
+/** The task, the variant and the place of a request. @param {import("../../../tests/pi/harness/scripted-model.mjs").ChatRequest} request */
 function about({ messages }) {
   const text = messages.map(messageText).join("\n");
   const [, task] = /Task ([\w-]+):/.exec(text) ?? [];

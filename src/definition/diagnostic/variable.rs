@@ -78,7 +78,7 @@ impl VariableProblem {
                     .marking(&format!("{{{name}}}"))
             }
             Self::OtherForm { written, known } => {
-                // What follows the name, such as `|| 'a'`, has no form here.
+                // Words after the name, such as `|| 'a'`, have no form here.
                 let name = written.trim_matches(['$', '{', '}', ' ']);
                 let name = name.split(|c: char| !ValueName::has(c)).next().unwrap_or(name);
                 let is_of_task = ["ARGUMENTS", "args", "arguments"].contains(&name) || name.parse::<u8>().is_ok();

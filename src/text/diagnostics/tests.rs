@@ -234,7 +234,7 @@ fn errors_of<T: UserContent>(case: &Case) -> Vec<Diagnostic> {
     }
 }
 
-/// What authors and models write instead of a field or a value, is told with a place.
+/// Slips of authors and models in a field or a value are reported with a place.
 #[test]
 fn slips_are_told() {
     let reports = cases("slips_of_authors_and_models", "expected");
