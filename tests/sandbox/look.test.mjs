@@ -246,7 +246,7 @@ suite("looks before a command line", { skip: process.platform === "linux" ? fals
     const context = /** @type {any} */ ({ cwd: project, ui, sessionManager: { getSessionId: () => "one" } });
     const limits = { writable: [], hidden: ["package1/", "package2/"], network: true, notice: "" };
     // Each one waits for those before it.
-    const searches = Array.from({ length: 60 }, (_, at) =>
+    const searches = Array.from({ length: 400 }, (_, at) =>
       confinement.confine({ toolName: "grep", toolCallId: String(at), input: { path: "." } }, limits, context),
     );
     for (const refused of await Promise.all(searches)) assert.match(refused ?? "", /has another name|is hidden/);
