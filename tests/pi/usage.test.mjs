@@ -229,7 +229,7 @@ for (const version of VERSIONS) {
       const [killed, ...others] = listedRuns(sandbox);
       assert.deepEqual(
         [killed.workflow, killed.task, killed.outcome, killed.phase.name, others],
-        ["hello", "The task", "running", "Do", []],
+        ["hello", "The task", "lost", "Do", []],
       );
       assertSame(killed.usage, statisticsBefore);
       const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
