@@ -100,9 +100,11 @@ const OPTIONS = {
   package: flag("writes a pi package; NAME may be @SCOPE/NAME"),
   from: text("EXAMPLE", "copies an example of this package, such as bugfix, and what it shares"),
   description: text("TEXT", "what the workflow is for"),
-  phases: text("A,B", "the names of the phases; default: Plan, Do"),
-  gate: text("COMMAND", "the command that must pass at the end of the last phase"),
-  writes: text("WHEN", "when it may change files: later (not in the first phase; the default), always, or never"),
+  template: text(
+    "KIND",
+    "how it works: look (look first, then change; the default), check (until a command passes), or panel (three reviewers)",
+  ),
+  gate: text("COMMAND", "the command that must pass; KIND is check; default: npm test"),
   workflow: text("NAME", "those of the workflow with this key or command name"),
   since: text("TIME", "runs that started since then: 30m, 12h, 7d, 4w ago, or a date as 2026-01-31"),
   clean: text(
@@ -162,8 +164,8 @@ const COMMANDS = {
   },
   new: {
     form: "NAME",
-    does: "writes a new workflow that runs, to .pi/workflows/NAME, and asks for its parts in a terminal if there are no options; with --package a new pi package with it, to NAME; with --from a copy of an example",
-    options: "description phases gate writes dir global package from",
+    does: "writes a new workflow that runs, to .pi/workflows/NAME, and asks about it in a terminal if there are no options; with --package a new pi package with it, to NAME; with --from a copy of an example",
+    options: "description template gate dir global package from",
     run: create,
   },
   runs: {
@@ -272,11 +274,8 @@ async function list(_, { dir }) {
   return { ...result, problems: [...(result.problems ?? []), ...problems] };
 }
 
-/** The options of `new` with the answers about a new workflow, in the order of the questions. */
-const ANSWERS = /** @type {const} */ (["description", "phases", "gate", "writes"]);
-
 /** The options of `new` that exclude each other. */
-const APART = [...["dir global", "package global", "package from"], ...ANSWERS.map((answer) => `${answer} from`)];
+const APART = ["dir global", "package global", "package from", "description from", "template from", "gate from"];
 
 /** @type {Command["run"]} */
 async function create([name], options) {
@@ -285,10 +284,11 @@ async function create([name], options) {
     if (options[one] !== undefined && options[other] !== undefined)
       throw new Failure(`new takes --${one} or --${other}, not both.`);
   }
-  const { dir, global, package: isPackage, from } = options;
+  const { dir, global, package: isPackage, from, gate, template = gate === undefined ? "" : "check" } = options;
+  if (gate !== undefined && template !== "check") throw new Failure("new takes --gate with --template check only.");
   const next = (/** @type {string} */ short, inFolder = "", install = "") =>
     `Change these, look at them with "pi-workflows run-through ${short}${inFolder}", ${install}start them in pi with "/workflow ${short} TASK".`;
-  const answers = ANSWERS.map((option) => options[option] ?? "");
+  const answers = [options.description ?? "", template, gate ?? ""];
   if (isPackage) {
     const short = shortName(name);
     const folder = join(dir ?? ".", short);

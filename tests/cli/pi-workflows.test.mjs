@@ -684,7 +684,7 @@ test("new writes a workflow that checks clean and runs through", (t) => {
   const { project, home, run } = place(t, {});
   assert.equal(run(["new", "ship-it"]).status, 0);
   const yaml = join(project, ".pi/workflows/ship-it/workflow.yaml");
-  assert.equal(run(["list"]).stdout, "ship-it  Ship It: Plan, then Do  .pi/workflows/ship-it\n");
+  assert.equal(run(["list"]).stdout, "ship-it  Ship It: Look first, then change.  .pi/workflows/ship-it\n");
   assert.deepEqual(run(["check", "--strict"]), { status: 0, stdout: "1 workflow, no errors.\n", stderr: "" });
   assert.equal(run(["run-through", "ship-it"]).status, 0);
   writeFileSync(yaml, "mine");
@@ -699,29 +699,29 @@ test("new writes a workflow that checks clean and runs through", (t) => {
   assert.ok(existsSync(join(home, ".pi/agent/workflows/mine/workflow.yaml")));
 });
 
+test("each template of new checks clean and runs through", (t) => {
+  const { run } = place(t, {});
+  const templates = join(REPO, "src/definition/templates");
+  const checked = { status: 0, stdout: "3 workflows, no errors.\n", stderr: "" };
+  assert.deepEqual(run(["check", "--strict", templates]), checked);
+  for (const name of readdirSync(templates))
+    assert.match(run(["run-through", name, "--dir", templates]).stdout, /DONE/, name);
+});
+
 test("new takes the answers as options, and quotes them", (t) => {
   const { project, run } = place(t, {});
   const said = 'Ship: "it" # \\ {all}';
-  const options = ["--description", said, "--phases", "Look, Write the tests,É", "--gate", said, "--writes", "never"];
-  assert.equal(run(["new", "ship", ...options]).status, 0);
+  assert.equal(run(["new", "ship", "--description", said, "--gate", said]).status, 0);
   const yaml = readFileSync(join(project, ".pi/workflows/ship/workflow.yaml"), "utf8");
   const quoted = JSON.stringify(said);
-  for (const line of [
-    `description: ${quoted}\nwrite: [] # `,
-    "\n  - id: look\n    prompt: |\n      Look: {description}\n",
-    "\n  - id: write-the-tests\n    label: Write the tests\n",
-    `\n  - id: "é"\n    gate:\n      - run: ${quoted}\n`,
-  ])
-    assert.ok(yaml.includes(line), yaml);
+  for (const line of [`description: ${quoted}\n`, `\n      - run: ${quoted}\n`]) assert.ok(yaml.includes(line), yaml);
   assert.deepEqual(run(["check", "--strict"]), { status: 0, stdout: "1 workflow, no errors.\n", stderr: "" });
   assert.equal(run(["run-through", "ship"]).status, 0);
   for (const [more, why] of variants(
     /** @type {[string[], RegExp][]} */ ([
-      [["--phases", "Plan {x}"], /^That cannot stand in the file: .*\{x\}/],
-      [["--writes", "perhaps"], /^"perhaps" is none of: later/],
-      [["--writes", "later", "--phases", "One"], /^"later" is none of: always/],
-      [["--phases", "x,".repeat(51)], /^A new workflow has at most 50 phases, not 51\./],
-      [["--description", "x".repeat(1001)], /^An answer has at most 1000 characters\./],
+      [["--template", "perhaps"], /^"perhaps" is none of: look: /],
+      [["--template", "panel", "--gate", "true"], /^new takes --gate with --template check only\./],
+      [["--description", "x".repeat(1001)], /^An answer is one line of at most 1000 characters/],
       [["--gate", "true", "--from", "quick"], /^new takes --gate or --from, not both\./],
     ]),
     3,
@@ -756,7 +756,7 @@ test("new --package writes a package that checks clean, runs through and passes 
     "1 workflow, no errors. From packages: @acme/ship-it (1).\n",
   );
   for (const name of ["ship-it", "@acme/ship-it/ship-it"])
-    assert.match(run(["run-through", name, "--dir", "ship-it"]).stdout, /Plan first|DONE/);
+    assert.match(run(["run-through", name, "--dir", "ship-it"]).stdout, /Look first|DONE/);
   passesItsTest(root, join(project, "ship-it"));
   const before = readFileSync(join(project, "ship-it/package.json"), "utf8");
   assert.deepEqual(run(["new", "--package", "ship-it"]), {

@@ -601,22 +601,20 @@ for (const version of VERSIONS) {
       const screen = await terminal(["ship"], "new");
       await screen.waitFor("What is the workflow for?\n>");
       await screen.type("Ship it\n");
-      await screen.waitFor("Which phases?");
-      await screen.type("Plan {x}\n");
-      await screen.waitFor(/That cannot stand in the file: [^]*Which phases\?/);
-      await screen.type("Look, Ship\n");
+      await screen.waitFor(/1 {2}look: [^]*3 {2}panel: /);
+      await screen.type("perhaps\n");
+      await screen.waitFor(/"perhaps" is none of: [^]*How does it work\?/);
+      await screen.type("2\n");
       await screen.waitFor("Which command");
-      await screen.type("npm test\n");
-      await screen.waitFor(/1 {2}later[^]*3 {2}never/);
-      await screen.type("3\n");
+      await screen.type("make test\n");
       await screen.waitFor(/1 {2}\.pi\/workflows\/ship\n/);
       await screen.type("\n");
       assert.match(await screen.waitFor(/status \d+/), /status 0/);
       const yaml = readFileSync(join(sandbox.project, ".pi/workflows/ship/workflow.yaml"), "utf8");
-      assert.match(yaml, /^description: Ship it\nwrite: \[\] [^]* - id: ship\n {4}gate:\n {6}- run: npm test\n/);
+      assert.match(yaml, /^description: "Ship it"\n[^]*\n {6}- run: "make test"\n/);
       // The project's place is taken: the user's own is left.
       const again = await terminal(["ship"], "new");
-      for (const title of ["What is", "Which phases?", "Which command", "When may"]) {
+      for (const title of ["What is", "How does"]) {
         await again.waitFor(title);
         await again.type("\n");
       }

@@ -10,10 +10,10 @@ import { NODE, REPO, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { startTui } from "./harness/tui.mjs";
-import { ends, nextUntilDone, notices, workflow } from "./harness/workflows.mjs";
+import { contextPrompt, ends, nextUntilDone, notices, toolResults, userTexts, workflow } from "./harness/workflows.mjs";
 
 const CLI = join(REPO, "cli/pi-workflows.js");
-const TITLES = ["What is", "Which phases?", "Which command", "When may", "Where is"];
+const TITLES = ["What is", "How does", "Which command", "Where is"];
 
 /**
  * Answers the dialogs in order; a number is the index of an option, and after the last answer each dialog is cancelled.
@@ -40,24 +40,38 @@ const written = ({ project, agent }) =>
       : [],
   );
 
+/**
+ * Plays the agents of the templates, also of branches; the last phase of the panel has nothing to repair.
+ * @param {import("./harness/scripted-model.mjs").ChatRequest} request
+ */
+function clean(request) {
+  const isOver = request.messages.at(-1)?.role === "tool";
+  if (userTexts(request).some((text) => text.startsWith("Work on “")) && isOver) return { text: "Reviewed." };
+  const newest = (isOver ? toolResults(request).at(-1) : contextPrompt(request)) ?? "";
+  const answer = nextUntilDone(request);
+  if (!("calls" in answer)) return answer;
+  const outcome = /\n\*\*Outcomes:\*\* /.test(newest) ? "clean" : undefined;
+  return { calls: [{ name: "workflow_step", arguments: { action: "next", summary: "Found nothing.", outcome } }] };
+}
+
 for (const version of VERSIONS) {
   suite(`pi ${version}: /workflow :new`, { concurrency: 2 }, () => {
     test("writes what the command writes for the same answers, and it starts at once", async (t) => {
-      const { model, sandbox } = await stage(t, nextUntilDone);
+      const { model, sandbox } = await stage(t, clean);
       const rpc = await startRpc({ version, sandbox });
-      const answers = ['Ship: a "change" # all', "Look around, Write the tests, look AROUND", "true # {it: 'passes'}"];
+      const answers = ['Ship: a "change" # all', "check", "true # {it: 'passes'}"];
       for (const [name, place, folder] of /** @type {const} */ ([
         ["ship", 0, join(sandbox.project, ".pi/workflows")],
         ["own", 1, join(sandbox.agent, "workflows")],
       ])) {
-        const titles = answering(rpc, [...answers, 0, place]);
+        const titles = answering(rpc, [answers[0], 1, answers[2], place]);
         await rpc.prompt(`/workflow :new ${name}`);
         assert.deepEqual(
           titles.map((title, index) => title.startsWith(TITLES[index])),
           TITLES.map(() => true),
         );
         assert.match(notices(rpc).at(-1) ?? "", new RegExp(`^info: \\S+/${name}/workflow.yaml is written\\.\\n`));
-        const options = ["description", "phases", "gate"].flatMap((option, index) => [`--${option}`, answers[index]]);
+        const options = ["description", "template", "gate"].flatMap((option, index) => [`--${option}`, answers[index]]);
         const dir = join(sandbox.root, `cli-${name}`);
         const command = (/** @type {string[]} */ ...words) =>
           execFileSync(NODE, [CLI, ...words], { cwd: sandbox.project, env: sandbox.env(), encoding: "utf8" });
@@ -68,8 +82,13 @@ for (const version of VERSIONS) {
       }
       // A command of the user's own workflow runs without a question.
       await rpc.promptAndSettle("/workflow own Fix it");
-      assert.match(model.messagesText(0), /Look around: Fix it/);
-      assert.equal(ends(await rpc.entries()).length, 1);
+      assert.match(model.messagesText(0), /Fix it\n\nRead what it touches/);
+      for (const [index, name] of ["look", "panel"].entries()) {
+        answering(rpc, ["", index * 2, 0]);
+        await rpc.prompt(`/workflow :new ${name}`);
+        await rpc.promptAndSettle(`/workflow ${name} Fix it`);
+      }
+      assert.equal(ends(await rpc.entries()).length, 3);
       assert.deepEqual(rpc.extensionErrors(), []);
       await rpc.close();
     });
@@ -78,17 +97,17 @@ for (const version of VERSIONS) {
       const { sandbox } = await stage(t, []);
       const rpc = await startRpc({ version, sandbox });
       for (const number of TITLES.keys()) {
-        const titles = answering(rpc, ["", "", "", 0, 0].slice(0, number));
+        const titles = answering(rpc, ["", 1, "", 0].slice(0, number));
         await rpc.prompt("/workflow :new ship");
         assert.equal(titles.length, number + 1);
         assert.equal(notices(rpc).at(-1), "info: No workflow is written.");
       }
       assert.deepEqual(written(sandbox), []);
       // A wrong answer is asked for again.
-      const titles = answering(rpc, ["", "Plan {x}", "One", "a\u0000b"]);
+      const titles = answering(rpc, ["a\u0000b", "", 1, "a\u0000b"]);
       await rpc.prompt("/workflow :new ship");
       const places = titles.map((title) => TITLES.findIndex((begin) => title.startsWith(begin)));
-      assert.deepEqual(places, [0, 1, 1, 2, 2]);
+      assert.deepEqual(places, [0, 0, 1, 2, 2]);
       assert.equal(notices(rpc).filter((notice) => notice.startsWith("error: ")).length, 2);
       assert.deepEqual(written(sandbox), []);
       await rpc.close();
@@ -104,7 +123,7 @@ for (const version of VERSIONS) {
       symlinkSync("/nowhere", join(sandbox.project, ".pi/workflows/link"));
       const before = written(sandbox);
       const rpc = await startRpc({ version, sandbox, trust: true });
-      const all = ["", "", "", 0, 0];
+      const all = ["", 0, 0];
       for (const [name, why] of some([
         ["hello", /^error: There is a workflow "hello" already: /],
         ["bad", /^error: There is a workflow "bad" already: /],
@@ -135,7 +154,7 @@ for (const version of VERSIONS) {
       await again.prompt("/workflow :new ship");
       assert.match(notices(again).at(-1) ?? "", /^error: No workflow is written: \.pi: it is a link$/);
       assert.deepEqual(readdirSync(elsewhere), []);
-      answering(again, ["", "", "", 0, 1]);
+      answering(again, ["", 0, 1]);
       await again.prompt("/workflow :new ship");
       assert.deepEqual(readdirSync(elsewhere), ["ship"]);
       await again.close();
@@ -144,9 +163,9 @@ for (const version of VERSIONS) {
     test("an untrusted project gets none, and without dialogs the command is named", LONG, async (t) => {
       const { sandbox } = await stage(t, []);
       const rpc = await startRpc({ version, sandbox, trust: false });
-      const titles = answering(rpc, ["", "", "", 2]);
+      const titles = answering(rpc, ["", 2]);
       await rpc.prompt("/workflow :new ship");
-      assert.equal(titles.length, 4);
+      assert.equal(titles.length, 2);
       assert.match(notices(rpc).at(-1) ?? "", /\/agent\/workflows\/ship\/workflow\.yaml is written\.\n/);
       assert.ok(!existsSync(join(sandbox.project, ".pi")));
       await rpc.close();
@@ -170,7 +189,7 @@ for (const version of VERSIONS) {
       await tui.press("Escape");
       await tui.waitFor("No workflow is written.");
       await tui.submit("/workflow :new ship");
-      for (const title of TITLES) {
+      for (const title of TITLES.filter((title) => title !== "Which command")) {
         await tui.waitFor((screen) => screen.lastIndexOf(title) > screen.lastIndexOf("No workflow is written."));
         await tui.press("Enter");
       }
