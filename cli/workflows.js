@@ -97,7 +97,7 @@ function importsOf(files, project) {
     utcOffset,
     zoneOffset,
   };
-  const names = ["types", "api", "ui", "store", "timers", "children", "notifications"];
+  const names = ["types", "api", "ui", "store", "timers", "children", "programs"];
   return {
     ...Object.fromEntries(names.map((name) => [`pi:extension/${name}`, new Proxy({}, absent)])),
     "pi:extension/context": new Proxy(context, absent),

@@ -20,9 +20,9 @@ import { LastHandler } from "./last-handler.js";
 import { plainMessage } from "./messages.js";
 import { ModelFailures } from "./model-failure.js";
 import { Models } from "./models.js";
-import { HeldNotifications, Notifications } from "./notifications.js";
 import { watchSessions } from "./pi-session.js";
 import { installedPackages, ownPackage } from "./packages.js";
+import { Programs } from "./programs.js";
 import { registerEntryRenderer, registerMessageRenderer } from "./renderers.js";
 import { Requests } from "./requests.js";
 import { isNew, sessionImports } from "./session.js";
@@ -45,7 +45,7 @@ import { View } from "./view.js";
  * @property {string | undefined} handed the value that its component is given
  * @property {Context["sessionManager"]} session the session of the parent, whose folders are the child's
  * @property {import("./turns.js").Turns} commands the turns of command lines, one at a time for all children
- * @property {Notifications | undefined} notifications the notifications of the parent
+ * @property {Programs | undefined} programs the programs of the parent
  */
 
 /**
@@ -93,8 +93,7 @@ export class Extension {
   /** @type {Requests} */
   #requests;
   #ui;
-  #notifications;
-  #held;
+  #programs;
   #timers;
   #confinement;
   #view;
@@ -143,12 +142,11 @@ export class Extension {
     this.#ui = new Ui(host, this.#calls, childOf?.label, (interrupts) => {
       this.#calls.call(undefined, "handleEvent", moment(), { tag: "terminal-input", val: interrupts });
     });
-    this.#notifications = childOf
-      ? childOf.notifications
-      : manifest.notifications
-        ? new Notifications(host.tui, (message) => this.#ui.showError(message))
+    this.#programs = childOf
+      ? childOf.programs
+      : manifest.programs
+        ? new Programs(host.tui, (message) => this.#ui.showError(message))
         : undefined;
-    this.#held = new HeldNotifications(this.#notifications);
     this.#timers = new Timers(this.#calls, pi);
     this.#requests = new Requests(
       host,
@@ -166,7 +164,7 @@ export class Extension {
       turns: this.#requests.turns,
       factory: (pi) => {
         const commands = this.#requests.commandTurns;
-        const of = { label, handed, session, commands, notifications: this.#notifications };
+        const of = { label, handed, session, commands, programs: this.#programs };
         new Extension(pi, host, { ...manifest, children: undefined }, instantiate, of).start(this.#registrations);
       },
     }));
@@ -366,7 +364,7 @@ export class Extension {
     if (this.#manifest.children) this.#origin = Origin.of(this.#parts.host, context);
     if (!this.#childOf) {
       unlessFails(() => sessionRead(context.sessionManager));
-      this.#notifications?.begin(context);
+      this.#programs?.begin(context);
     }
     this.#guest.startAgain(false);
     const deliver = () => this.#ui.beginning(() => this.#deliver("session_start", event, context));
@@ -383,7 +381,7 @@ export class Extension {
   #onSessionShutdown(event, context) {
     const dropped = this.#calls.dropDeferred();
     this.#endSession();
-    if (!this.#childOf) this.#notifications?.end();
+    if (!this.#childOf) this.#programs?.end();
     const told = dropped ? undefined : this.#deliver("session_shutdown", event, context);
     return after(told, () => {
       this.#releaseClaim(context);
@@ -402,7 +400,6 @@ export class Extension {
     this.#running.endAll();
     this.#timers.stopAll();
     this.#ui.end();
-    this.#held.dropAll();
     this.#requests.drop();
     this.#confinement.end();
     this.#view.end();
@@ -457,7 +454,7 @@ export class Extension {
         this.#childOf?.session,
       ),
       "pi:extension/children": this.#children.imports(),
-      "pi:extension/notifications": this.#held.imports(),
+      "pi:extension/programs": { run: (...line) => this.#programs?.run(...line) },
     };
   }
 

@@ -49,7 +49,6 @@ export const INTERFACE_VERSION = "0.8.0";
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").SessionReason} SessionReason
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").StopReason} StopReason
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").ToolOutcome} ToolOutcome
- * @typedef {import("../target/types/interfaces/pi-extension-notifications.js").Notification} Notification
  * @typedef {import("../target/types/interfaces/pi-extension-session.js").ModelUsage} ModelUsage
  * @typedef {import("../target/types/interfaces/pi-extension-session.js").ClaimObstacle} ClaimObstacle
  * @typedef {import("../target/types/interfaces/pi-extension-session.js").ClaimStep} ClaimStep

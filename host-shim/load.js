@@ -36,7 +36,7 @@
 //     │   files ───── files.js, snapshot.js, packages.js: what the manifest grants
 //     │   store ───── store.js
 //     │   timers ──── timers.js; agent-output.js: when the agent is silent; clock.js: skipped time
-//     │   notifications ─ notifications.js: programs and the terminal
+//     │   programs ── programs.js
 //     │   folders ─── folders.js: what the manifest grants
 //     │◀─ children ── children/: child agents, each an Extension in a session of its own
 //     │

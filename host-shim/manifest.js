@@ -16,7 +16,7 @@ import { fileURLToPath } from "node:url";
  * @property {boolean} conversation true if the component may read the user's messages and replace earlier messages by a
  *   summary
  * @property {boolean} models true if the component may set the model and the thinking level
- * @property {boolean} notifications true if the component may notify the user outside of pi
+ * @property {boolean} programs true if the component may have programs of the user's run
  * @property {boolean} projectState true if the component may know the state of the project's files, and the paths of
  *   those that change
  * @property {boolean} confine true if tool calls can be confined for the component
@@ -62,7 +62,7 @@ export function readManifest(url) {
     activeTools: granted("activeTools"),
     conversation: granted("conversation"),
     models: granted("models"),
-    notifications: granted("notifications"),
+    programs: granted("programs"),
     projectState: granted("projectState"),
   };
 }

@@ -607,36 +607,30 @@ fn a_failed_notification_is_not_repeated() {
 }
 
 #[test]
-fn a_wait_and_an_end_are_told_outside_of_pi() {
+fn a_wait_and_an_end_are_given_to_a_program() {
     let mut host = Host::with_files(FILES);
-    let notify = "command: [say, \"{title}\", \"{text}\"]\nterminal: true\n";
-    host.files.insert("global/notify.yaml".into(), notify.into());
+    host.files.insert("global/settings.yaml".into(), "onEvent: [tell, x]\n".into());
     let mut pi = host.start();
     pi.event(Event::SessionStart(SessionReason::Startup));
     pi.command("workflow", "two Fix it");
-    let elsewhere = |pi: &mut Pi| -> Vec<String> {
+    let given = |pi: &mut Pi| -> Vec<String> {
         let calls = std::mem::take(&mut pi.host().calls).into_iter();
-        calls.filter(|call| call.contains("elsewhere") || call.contains("withdraw")).collect()
+        calls.filter(|call| call.starts_with("run-program")).collect()
     };
     pi.event(Event::AgentStart);
     pi.event(Event::AgentEnd(Some(StopReason::Aborted)));
     pi.event(Event::AgentSettled);
-    let (title, text) = ("Workflow Two waits for you", "In 👀 Look: you stopped the agent");
-    assert_eq!(
-        elsewhere(&mut pi),
-        [format!("notify-elsewhere waits {title} | {text} | Some([\"say\", \"{title}\", \"{text}\"]) true")]
-    );
-    assert_eq!(pi.host().blocked.as_deref(), Some(title));
+    let [paused] = &given(&mut pi)[..] else { panic!() };
+    assert!(paused.starts_with("run-program paused [\"tell\", \"x\"] {\"entry\":\"two:0\","), "{paused}");
+    assert!(!paused.contains("Fix it") && paused.contains("\"type\":\"paused\""), "{paused}");
+    assert_eq!(pi.host().blocked.as_deref(), Some("Workflow Two waits for you"));
     pi.command("workflow", ":resume");
-    assert_eq!(elsewhere(&mut pi), ["withdraw-notification waits"]);
     assert_eq!(pi.host().blocked, None);
     pi.step("next");
     pi.event(Event::TurnEnd(Vec::new()));
     pi.step("next");
-    pi.event(Event::AgentEnd(Some(StopReason::Stop)));
-    pi.event(Event::AgentSettled);
-    let told = elsewhere(&mut pi);
-    assert!(told[0].starts_with("notify-elsewhere done Workflow Two is done | Task: Fix it | "), "{told:?}");
+    let [ended] = &given(&mut pi)[..] else { panic!() };
+    assert!(ended.starts_with("run-program ended "), "{ended}");
 }
 
 #[test]
@@ -647,7 +641,6 @@ fn unreadable_files_are_reported() {
     pi.event(Event::SessionStart(SessionReason::Startup));
     pi.did(&[
         "notify error: Every tool call is refused: the user's limits are not known: ~/global/limits.yaml: cannot be read: input/output error. Correct the file, or use /workflow :limits off for this session.",
-        "notify warning: You are not notified outside of pi: ~/global/notify.yaml: cannot be read: input/output error",
         "notify error: 3 workflows have errors: /workflow :check",
         "set-status workflow: limits not known",
     ]);

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Once;
 
 use pi_workflows::definition::schema::{
-    BUDGET_FIELDS, CHECK_FIELDS, ENTRY_FIELDS, Field, INPUT_FIELDS, Kind, LIMITS_FIELDS, NOTIFY_FIELDS, Needed,
-    OUTPUT_FIELDS, RECORD_FIELDS, SETTINGS_FIELDS, TOOLS_FIELDS,
+    BUDGET_FIELDS, CHECK_FIELDS, ENTRY_FIELDS, Field, INPUT_FIELDS, Kind, LIMITS_FIELDS, Needed, OUTPUT_FIELDS,
+    RECORD_FIELDS, SETTINGS_FIELDS, TOOLS_FIELDS,
 };
 use pi_workflows::definition::variables::{MEANINGS, NAMED, PHASE_VARIABLES};
 use pi_workflows::definition::{AutoContinue, DEFAULT_MAX_LOOPS, PROGRAM_VARIABLES, Phase, Workflow};
@@ -97,7 +97,6 @@ fn tables_of_reference() -> Vec<(&'static str, String)> {
         ("output fields", linked(&OUTPUT_FIELDS, "outputs.NAME.")),
         ("record fields", linked(&RECORD_FIELDS, "fields.NAME.")),
         ("limits fields", linked(&LIMITS_FIELDS, "")),
-        ("notify fields", linked(&NOTIFY_FIELDS, "")),
         ("settings fields", linked(&SETTINGS_FIELDS, "")),
         ("tools fields", linked(&TOOLS_FIELDS, "tools.")),
         ("check fields", linked(&CHECK_FIELDS, "gate[].")),
@@ -180,8 +179,7 @@ fn value(field: &Field) -> String {
         Kind::Names | Kind::Tools | Kind::Options => "list of names".into(),
         Kind::NameOrNames => "name, or list of names".into(),
         Kind::Paths(most) => format!("list of at most {most} paths"),
-        Kind::Words(words) => format!("list of `{}`", words.join("`, `")),
-        Kind::Arguments(most) => format!("list of at most {most} texts"),
+        Kind::Program(_) => "list of texts, or mapping with `program` and `texts`".into(),
         Kind::Phases(most, _) => format!("list of 1 to {most} entries, see below"),
         Kind::AtOnce(limit) => format!("`true` or `false`, or number, 1 to {limit}"),
         Kind::WordOrCount(word, limit) => format!("`{word}`, or number, 1 to {limit}"),

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use pi_workflows::definition::schema::{
     Field, GROUP_FIELDS, Kind, LIMITS_FIELDS, MAX_CONDITIONS, MAX_INPUTS, MAX_OPTIONS, MAX_OUTCOMES, MAX_OUTPUTS,
-    METADATA, NOTIFY_FIELDS, Needed, SETTINGS_FIELDS,
+    METADATA, Needed, SETTINGS_FIELDS,
 };
 use pi_workflows::definition::{Phase, WayBound, Workflow};
 use pi_workflows::watch::{EVENTS, EXIT, EventField, EventKind, Given, HEAD, Sums};
@@ -29,14 +29,6 @@ fn the_schema_of_limits_is_up_to_date() {
     let mut schema = top(&LIMITS_FIELDS);
     schema.insert("minProperties".into(), 1.into());
     is_up_to_date("limits.json", "The user's limits of pi-workflows (limits.yaml)", schema);
-}
-
-#[test]
-fn the_schema_of_notifications_is_up_to_date() {
-    let mut schema = top(&NOTIFY_FIELDS);
-    let terminal = json!({ "required": ["terminal"], "properties": { "terminal": { "const": true } } });
-    schema.insert("anyOf".into(), json!([requires(&["command"]), terminal]));
-    is_up_to_date("notify.json", "The user's notifications of pi-workflows (notify.yaml)", schema);
 }
 
 #[test]
@@ -254,11 +246,11 @@ fn kind(field: &Field) -> Value {
             let path = json!({ "type": "string", "pattern": "^\\S([\\s\\S]*\\S)?$" });
             json!({ "type": "array", "maxItems": most, "items": path })
         }
-        Kind::Words(words) => {
-            json!({ "type": "array", "minItems": 1, "items": { "enum": words } })
-        }
-        Kind::Arguments(most) => {
-            json!({ "type": "array", "minItems": 1, "maxItems": most, "items": scalar() })
+        Kind::Program(fields) => {
+            let program = json!({ "type": "array", "minItems": 1, "items": scalar() });
+            let mut mapping = object(fields);
+            mapping.insert("required".into(), json!(["program"]));
+            if fields.is_empty() { program } else { one_of(&[program, mapping.into()]) }
         }
         Kind::Count(most) => {
             json!({ "type": type_of("integer"), "minimum": 1, "maximum": most })

@@ -9,8 +9,8 @@ use crate::definition::{
     Surroundings, UserMessage, WorkflowFiles, WriteTarget, defined_profiles,
 };
 use crate::engine::{
-    ChildEnd, ChildReport, ChildStart, Effect, Event, Host, Level, ModelFailure, Output, OutsideNotification,
-    PROPOSE_TOOL_LABEL, Reply, RunningCall, Summary, other_tools, propose_parameters,
+    ChildEnd, ChildReport, ChildStart, Effect, Event, Host, Level, ModelFailure, Output, PROPOSE_TOOL_LABEL, Reply,
+    RunningCall, Summary, other_tools, propose_parameters,
 };
 use crate::protocol::{
     CONTEXT_MESSAGE_TYPE, EVENT_KEY, FRESH_TYPE, MOVED_MESSAGE_TYPE, PROPOSE_TOOL_NAME, STATE_ENTRY_TYPE,
@@ -21,7 +21,7 @@ use crate::usage::Usage;
 
 use super::bindings::exports::pi::extension::guest;
 use super::bindings::pi::extension::{
-    api, children, context, files, folders, notifications, session, store, timers, types, ui,
+    api, children, context, files, folders, programs, session, store, timers, types, ui,
 };
 use super::convert::json;
 
@@ -194,14 +194,8 @@ fn perform_one(effect: Effect, results: &mut Results) -> Result<(), types::Error
         }
         Effect::WatchTerminal(watch) => ui::watch_terminal(watch),
         Effect::SetBlocked(message) => ui::set_blocked(message.as_deref()),
-        Effect::NotifyOutside(OutsideNotification { occasion, title, text, command, terminal }) => {
-            let occasion = occasion.name().to_owned();
-            let notification = notifications::Notification { occasion, title, text, command, terminal };
-            notifications::send(&notification);
-            Ok(())
-        }
-        Effect::WithdrawNotification(occasion) => {
-            notifications::withdraw(occasion.name());
+        Effect::RunProgram { kind, program, line } => {
+            programs::run(kind, &program, &line);
             Ok(())
         }
         Effect::RunCommand { name, arguments } => api::run_command(name, arguments),

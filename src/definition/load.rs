@@ -7,7 +7,7 @@ use super::diagnostic::{
     Anchored, Diagnostic, PathPart, PhaseProblem, Problem, ToolProblem, VariableProblem, WorkflowProblem,
 };
 use super::model::{
-    ALIASES_ROOT, BUILTIN_ROOT, LeftOut, Library, Notify, PackageScope, Parts, Replacing, Root, Stale, Surroundings,
+    ALIASES_ROOT, BUILTIN_ROOT, LeftOut, Library, PackageScope, Parts, Replacing, Root, Stale, Surroundings,
     UserLimits, Workflow, WorkflowFiles, last_part, package_of,
 };
 use super::read::bounded::Bounded;
@@ -103,7 +103,6 @@ pub(super) fn read(
     if let Some(surroundings) = check {
         diagnostics.extend(profiles_outside(surroundings));
         diagnostics.extend(user_file::check::<UserLimits>(files, surroundings)?);
-        diagnostics.extend(user_file::check::<Notify>(files, surroundings)?);
         anchored.extend(replaced);
         command_names::similar_command_names(&library, &mut anchored);
         limits::report(&library, surroundings, files, fuel, &mut anchored)?;

@@ -10,7 +10,7 @@
 //! | `read` | from bytes to the model | `model`, `diagnostic` |
 //! | `validate` | validation of the model | `model`, `diagnostic` |
 //! | `load` | reads all roots, validates, and finds the places | all |
-//! | `user_file` | reads a user's own file: the limits of every session, the settings of notifications, or those of this package | all |
+//! | `user_file` | reads a user's own file: the limits of every session, or the settings of this package | all |
 
 mod diagnostic;
 mod load;
@@ -33,14 +33,14 @@ pub use model::{
     Check, CheckKind, Command, Condition, ContextInjection, ContextMode, DEFAULT_MAX_LOOPS, Decide, DirEntry, Each,
     Entry, EntryKind, FileAccess, FileEntry, FileError, FileKind, Gate, Given, HiddenCause, Input, KnownModel,
     LONGEST_WAIT_MS, LeftOut, Library, Limits, MAX_BYTES, MAX_ENTRIES, MAX_NESTING, MAX_OFFERED, MAX_OFFERS, Measure,
-    Model, ModelSetting, Need, Notify, Occasion, Offer, Outcome, Output, OwnLimits, OwnModel, OwnWork, Package,
-    PackageScope, Parallel, PathVariable, Pattern, Permission, Phase, Question, ReadError, Record, Refusal, Results,
-    Root, RuleFile, RuleUse, SAMPLE_RUN_DIR, Sandbox, Settings, Show, Stale, Step, Surroundings, Target, Thinking,
-    ToolPolicy, Total, Unavailable, UserLimits, UserMessage, ValueName, ValueType, Variable, WayBound, Work, Workflow,
-    WorkflowFiles, WorkflowOutput, WriteTarget, choose, expansions, is_carrier, is_group_key, is_key,
-    is_name as is_input_name, is_within, label_of, make_different, means_tool, nearest, permission, record_of,
-    refusal as path_refusal, runs_commands, short, unescaped, variables as path_variables, wait_ms, wider_for_commands,
-    with_emoji, with_names, writes_path,
+    Model, ModelSetting, Need, Offer, OnEvent, Outcome, Output, OwnLimits, OwnModel, OwnWork, Package, PackageScope,
+    Parallel, PathVariable, Pattern, Permission, Phase, Question, ReadError, Record, Refusal, Results, Root, RuleFile,
+    RuleUse, SAMPLE_RUN_DIR, Sandbox, Settings, Show, Stale, Step, Surroundings, Target, Thinking, ToolPolicy, Total,
+    Unavailable, UserLimits, UserMessage, ValueName, ValueType, Variable, WayBound, Work, Workflow, WorkflowFiles,
+    WorkflowOutput, WriteTarget, choose, expansions, is_carrier, is_group_key, is_key, is_name as is_input_name,
+    is_within, label_of, make_different, means_tool, nearest, permission, record_of, refusal as path_refusal,
+    runs_commands, short, unescaped, variables as path_variables, wait_ms, wider_for_commands, with_emoji, with_names,
+    writes_path,
 };
 pub use model::{PROGRAM_VARIABLES, schema, seal, variables};
 pub(crate) use model::{is_blank, is_glob, is_space, trim};

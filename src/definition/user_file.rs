@@ -2,10 +2,10 @@
 
 use super::diagnostic::{Diagnostic, FileProblem, LimitProblem, PathPart, Severity, UserFileProblem};
 use super::model::{
-    FileError, LIMITS_FILE, NOTIFY_FILE, Notify, ReadError, SETTINGS_FILE, Sandbox, Settings, Stale, Surroundings,
-    USERS_ROOT, UserFile, UserLimits, WorkflowFiles, join,
+    FileError, LIMITS_FILE, ReadError, SETTINGS_FILE, Sandbox, Settings, Stale, Surroundings, USERS_ROOT, UserFile,
+    UserLimits, WorkflowFiles, join,
 };
-use super::read::{notify, settings, user_limits, yaml};
+use super::read::{settings, user_limits, yaml};
 use super::validate::limits::path_problems;
 
 /// The content of a file of the user's own.
@@ -154,19 +154,6 @@ impl UserContent for UserLimits {
             }
         }
         Ok(limits)
-    }
-}
-
-impl UserContent for Notify {
-    const FILE: UserFile = NOTIFY_FILE;
-
-    fn understand(
-        file: (&str, &str),
-        _: &dyn WorkflowFiles,
-        _: Option<&Surroundings>,
-        diagnostics: &mut Vec<Diagnostic>,
-    ) -> Result<Option<Self>, Stale> {
-        Ok(notify::read(file, diagnostics))
     }
 }
 

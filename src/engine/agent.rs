@@ -246,7 +246,6 @@ impl Engine {
 
     /// Shows the end of a run with this text, stores that it was shown, and forgets the run.
     pub(super) fn show_end(&mut self, state: &RunState, content: String, cx: &mut Cx) {
-        self.attention.note_end(state, self.run.library());
         let workflow = self.run.library().get(&state.workflow_key);
         let workflow = workflow.map_or(&state.workflow_key, |workflow| &workflow.name).clone();
         let data = json!({

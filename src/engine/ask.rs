@@ -109,12 +109,6 @@ impl Pending {
         self.requests.values().any(|request| request.is_for_user)
     }
 
-    /// The ticket of the newest request that the user has a dialog for.
-    pub fn dialog(&self) -> Option<u64> {
-        let dialogs = self.requests.iter().filter(|(_, request)| request.is_for_user);
-        dialogs.map(|(ticket, _)| *ticket).max()
-    }
-
     /// Returns true if the user has a dialog for this request, and a tool call waits for it.
     pub fn is_dialog_of_call(&self, ticket: u64) -> bool {
         let request = self.requests.get(&ticket);

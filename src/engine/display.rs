@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use crate::protocol::PANEL_ENTRY_TYPE;
-use crate::run::Active;
+use crate::run::{Active, PauseReason};
 use crate::text;
 
 use super::branches::state::Children;
@@ -23,12 +23,15 @@ pub struct Display {
     is_hidden: bool,
     /// The status line shows that the run waits for the user.
     shows_wait: bool,
+    /// pi shows that the run waits for the user without a dialog, in these words.
+    blocked: Option<String>,
 }
 
 impl Display {
     /// Restores the user's choice that the session stores.
     pub fn begin_session(&mut self, panel: bool, cx: &mut Cx) {
         cx.draws_panel |= std::mem::replace(&mut self.panel, panel) != panel;
+        self.blocked = None;
     }
 
     pub fn has_panel(&self) -> bool {
@@ -60,6 +63,11 @@ impl Display {
         if cx.draws_panel || self.panel && (sets_line || is_moved) {
             self.draw_panel(of, cx);
         }
+        let blocked = blocked(of).filter(|_| cx.ui.is_terminal());
+        if blocked != self.blocked {
+            self.blocked.clone_from(&blocked);
+            cx.push(Effect::SetBlocked(blocked));
+        }
     }
 
     /// Sets the panel, or takes it away if it is off, hidden or without a run.
@@ -83,6 +91,19 @@ pub struct Shown<'a> {
     pub children: &'a Children,
     /// The user has a dialog.
     pub has_dialog: bool,
+}
+
+/// Returns the words for a run that waits for the user without a dialog.
+fn blocked(Shown { run, agent, has_dialog, .. }: &Shown) -> Option<String> {
+    let state = run.running().filter(|_| run.agent_of().tells_user)?;
+    let waits = match run.held().or(run.pause_reason()) {
+        Some(PauseReason::OtherProcess(_)) => false,
+        // A pause may wait for the end of a limit.
+        Some(_) => run.held().is_some() || state.goes_on_at().is_none(),
+        None => agent.activity.is_waiting(),
+    };
+    let is_at_rest = !agent.activity.is_working() && !has_dialog;
+    (waits && is_at_rest).then(|| text::waits_for_user(state, run.library()))
 }
 
 /// The line in the status bar: the run, and the user's limits.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::definition::{Model, ModelSetting, Occasion, Thinking};
+use crate::definition::{Model, ModelSetting, Thinking};
 use crate::run::Active;
 use crate::text::{self, Title};
 
@@ -117,27 +117,17 @@ pub enum Effect {
     WatchTerminal(bool),
     /// Shows that pi waits for the user, with the reason; `None` shows that pi does not wait.
     SetBlocked(Option<String>),
-    /// Tells the user something outside of pi.
-    NotifyOutside(OutsideNotification),
     /// Gives a line to the program that watches the run.
     TellWatcher(String),
-    /// Withdraws a notification that the host still holds back.
-    WithdrawNotification(Occasion),
-}
-
-/// A notification outside of pi.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OutsideNotification {
-    /// The occasion of the notification.
-    pub occasion: Occasion,
-    /// Its title.
-    pub title: String,
-    /// Its text.
-    pub text: String,
-    /// The program that shows the notification, with its arguments; `None` without a program.
-    pub command: Option<Vec<String>>,
-    /// The terminal shows the notification.
-    pub terminal: bool,
+    /// Gives a line to a program of the user's, unless the user is there.
+    RunProgram {
+        /// The kind of the line.
+        kind: &'static str,
+        /// The program and its arguments.
+        program: Vec<String>,
+        /// The line.
+        line: String,
+    },
 }
 
 /// A child to be started.

@@ -8,7 +8,6 @@ mod agent;
 mod answers;
 mod arguments;
 mod ask;
-mod attention;
 mod branches;
 mod briefing;
 mod budget;
@@ -67,9 +66,7 @@ pub use commands::{
     Completion, EVENTS_FLAG, MORE_FLAG, SILENCE_FLAG, WAIT_FLAG,
 };
 pub use context::{Context, Ui};
-pub use effect::{
-    ChildStart, Effect, Level, Output, OutputFile, OutsideNotification, Reply, Request, Summary, ToolResult,
-};
+pub use effect::{ChildStart, Effect, Level, Output, OutputFile, Reply, Request, Summary, ToolResult};
 pub use event::{Answer, ChildEnd, ChildReport, CommandEnd, EndedCall, Event, Facts, Ran, Stop, Watching};
 pub use host::Host;
 pub use may::{May, may};
@@ -130,7 +127,6 @@ impl Engine {
         let observed = Observed { run, agent, meter, pending };
         watch.tell_event(noted, &reply, &observed, &mut cx);
         deadlines.follow(&observed, children, session, &mut cx);
-        cx.gone = cx.gone || self.attention.update(&self.run, &self.agent, &self.pending, &mut cx).is_err();
         if cx.gone {
             return Output { effects: Vec::new(), reply: reply.restriction() };
         }

@@ -60,7 +60,6 @@ impl Engine {
         self.display.begin_session(panel, cx);
         self.agent.begin_session(at_work);
         self.limits.begin_session(same_session, cx)?;
-        self.attention.begin_session(cx)?;
         cx.update_status();
         if let Some(notice) = self.run.read_files(|definitions| definitions.reload(cx.host))? {
             cx.notify(Level::Error, notice);

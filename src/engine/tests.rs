@@ -1061,7 +1061,6 @@ fn in_any_order_events_leave_one_consistent_state() {
 }
 
 mod accounting;
-mod attention;
 mod branches;
 mod briefing;
 mod budget;

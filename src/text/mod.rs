@@ -20,7 +20,6 @@ mod limits;
 mod messages;
 mod models;
 mod names;
-mod notifications;
 mod outline;
 mod outputs;
 mod parallel;
@@ -46,8 +45,7 @@ mod ways;
 
 pub use self::{
     branches::*, budget::*, calls::*, context_prompt::*, description::*, diagnostics::*, drawing::*, entries::*,
-    exact::*, fresh_start::*, gate::*, graph::*, inputs::*, limits::*, messages::*, models::*, names::*,
-    notifications::*, outputs::*, parallel::*, pause::*, preview::*, proposal::*, questions::*, report::*, rules::*,
-    run_dir::*, run_preview::*, status_line::*, status_panel::*, step_result::*, task::*, template::*, tools::*,
-    usage::*, user_limits::*, ways::*,
+    exact::*, fresh_start::*, gate::*, graph::*, inputs::*, limits::*, messages::*, models::*, names::*, outputs::*,
+    parallel::*, pause::*, preview::*, proposal::*, questions::*, report::*, rules::*, run_dir::*, run_preview::*,
+    status_line::*, status_panel::*, step_result::*, task::*, template::*, tools::*, usage::*, user_limits::*, ways::*,
 };

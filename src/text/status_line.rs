@@ -18,6 +18,11 @@ pub fn status_line(state: Option<&RunState>, library: &Library, waits: bool, now
     line(state, library, waits.then_some("waits for you"), |reason| brief_reason(reason, now))
 }
 
+/// Returns the words with which pi shows that a run waits for the user.
+pub fn waits_for_user(state: &RunState, library: &Library) -> String {
+    format!("Workflow {} waits for you", run_name(state, library))
+}
+
 /// Returns the status line with the whole reason of a pause, or with an instruction if the run `waits` for the user.
 pub(super) fn full_status_line(state: &RunState, library: &Library, waits: bool) -> Option<String> {
     line(Some(state), library, waits.then_some(WAITS), PauseReason::to_string)

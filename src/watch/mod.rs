@@ -50,6 +50,13 @@ macro_rules! events {
         }
 
         impl RunEvent {
+            /// Returns the type of the event.
+            pub const fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$variant { .. } => $name,)*
+                }
+            }
+
             /// Returns the event without its texts.
             pub fn without_texts(mut self) -> Self {
                 match &mut self {
@@ -219,6 +226,11 @@ events! {
         /// The number of times that is the bound.
         times: u64,
     }
+    /// The agent has stopped, and the run waits for a message of the user.
+    Waiting = "waiting" {
+        /// The sums of the run so far.
+        usage: Sums,
+    }
     /// The run is paused, or its rules do not hold.
     Paused = "paused" {
         /// The kind of the reason, as in the report of the run.
@@ -339,6 +351,12 @@ pub const EXIT: EventKind = EventKind {
 };
 
 impl RunEvent {
+    /// Returns true if a user who is away wants to know of the event.
+    pub fn is_for_user(&self) -> bool {
+        let is_asked = matches!(self, Self::Question { state: "asked", .. });
+        is_asked || matches!(self, Self::Waiting { .. } | Self::Paused { resumes: None, .. } | Self::Ended { .. })
+    }
+
     /// The line that a watching program gets: the time in milliseconds since 1970, the run, the entry that the run is
     /// at, and the event.
     pub fn line(self, unix_ms: u64, state: &RunState) -> String {

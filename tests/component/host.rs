@@ -13,9 +13,7 @@ use wasmtime::{Config, Engine, OptLevel, Store};
 
 use bindings::exports::pi::extension::guest;
 use bindings::exports::pi_workflows::tools::workflows;
-use bindings::pi::extension::{
-    api, children, context, files, folders, notifications, session, store, timers, types, ui,
-};
+use bindings::pi::extension::{api, children, context, files, folders, programs, session, store, timers, types, ui};
 
 pub use bindings::ComponentPre;
 pub use bindings::exports::pi::extension::guest::{
@@ -829,14 +827,9 @@ impl children::Host for Host {
     }
 }
 
-impl notifications::Host for Host {
-    fn send(&mut self, notification: notifications::Notification) {
-        let notifications::Notification { occasion, title, text, command, terminal } = notification;
-        self.did(format!("notify-elsewhere {occasion} {title} | {text} | {command:?} {terminal}"));
-    }
-
-    fn withdraw(&mut self, occasion: String) {
-        self.did(format!("withdraw-notification {occasion}"));
+impl programs::Host for Host {
+    fn run(&mut self, kind: String, program: Vec<String>, line: String) {
+        self.did(format!("run-program {kind} {program:?} {line}"));
     }
 }
 

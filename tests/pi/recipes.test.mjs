@@ -1,9 +1,13 @@
 // The recipes of docs/recipes.md: each loads without a diagnostic, goes the ways that its text names, and runs in pi.
 
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { text } from "node:stream/consumers";
 import { suite, test } from "node:test";
 import { parse } from "yaml";
 
@@ -18,6 +22,8 @@ import { states, toolResults } from "./harness/workflows.mjs";
 const PAGE = readFileSync(join(REPO, "docs/recipes.md"), "utf8");
 const WORKFLOWS = ".pi/workflows/";
 const LIMITS = "~/.pi/agent/workflows/limits.yaml";
+/** The recipes without a workflow. */
+const OF_SETTINGS = ["Told outside of pi", "Limits for every session"];
 
 /** The recipes: the files of each, by path, and the line that starts it in pi. */
 const RECIPES = PAGE.split("\n## ")
@@ -62,7 +68,7 @@ const SHOWN = {
 
 test("each recipe is a whole workflow, loads without a diagnostic, and can be started as the page says", (t) => {
   assert.deepEqual(
-    RECIPES.map(({ title }) => title).filter((title) => title !== "Limits for every session"),
+    RECIPES.map(({ title }) => title).filter((title) => !OF_SETTINGS.includes(title)),
     Object.keys(SHOWN),
   );
   const paths = RECIPES.flatMap(({ files }) => Object.keys(files));
@@ -107,6 +113,36 @@ test("the job of the recipe for CI has inputs of the action", () => {
     [],
   );
   assert.ok(FILES[`${WORKFLOWS}${uses.with.workflow}/workflow.yaml`]);
+});
+
+test("the program that is told of runs tells a desktop, a terminal, ntfy and Slack", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "pi-workflows-tell-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  /** @type {string[]} */
+  const got = [];
+  const server = createServer(async (request, response) => {
+    got.push(`${request.url} ${request.headers["content-type"]} ${await text(request)}`);
+    response.end();
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(undefined)));
+  t.after(() => server.close());
+  const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
+  const write = (/** @type {string} */ name, /** @type {string} */ content) =>
+    writeFileSync(join(folder, name), content, { mode: 0o755 });
+  write("tell", FILES["~/bin/tell"].replaceAll(/https:\/\/[^/\s]+/g, `http://127.0.0.1:${port}`));
+  for (const name of ["notify-send", "osascript"])
+    write(name, `#!/bin/sh\nfor last; do :; done\nprintf '${name} %s\\n' "$last" >> "${folder}/shown"\n`);
+  write("tty", "");
+  write("ps", `#!/bin/sh\n[ "$*" = "-o tty= -p ${process.pid}" ] && echo ..${folder}/tty\n`);
+  const env = { ...process.env, PATH: `${folder}:${process.env.PATH}` };
+  const program = spawn(join(folder, "tell"), { env, stdio: ["pipe", "inherit", "inherit"] });
+  program.stdin.end('{"time":1,"run":"wf-1","entry":"hello:0","type":"waiting"}\n');
+  assert.deepEqual(await once(program, "exit"), [0, null]);
+  const read = (/** @type {string} */ name) => readFileSync(join(folder, name), "utf8");
+  assert.equal(read("shown"), "notify-send pi: waiting at hello:0\nosascript pi: waiting at hello:0\n");
+  assert.equal(read("tty"), "\x1b]9;pi: waiting at hello:0\x07");
+  assert.equal(got[0], "/TOPIC application/x-www-form-urlencoded pi: waiting at hello:0");
+  assert.match(got[1], /^\/services\/T\/B\/X application\/json \{\s*"text": "pi: waiting at hello:0"\s*\}$/);
 });
 
 for (const version of VERSIONS) {

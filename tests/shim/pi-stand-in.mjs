@@ -187,7 +187,7 @@ export function loadInto(pi, instantiate, changes = {}, agentDir = "/no/such/age
     activeTools: false,
     conversation: false,
     models: false,
-    notifications: false,
+    programs: false,
     projectState: false,
     store: undefined,
     folders: undefined,

@@ -9,7 +9,6 @@ pub(crate) mod gate;
 pub(crate) mod limit;
 pub(crate) mod meant;
 pub(crate) mod model;
-pub(crate) mod notify;
 pub(crate) mod package;
 pub(crate) mod parallel;
 pub(crate) mod phase;
@@ -25,9 +24,9 @@ pub(crate) mod workflow;
 pub(crate) mod yaml;
 
 pub use self::{
-    description::*, excerpt::*, field::*, file::*, gate::*, limit::*, meant::*, model::*, notify::*, package::*,
-    parallel::*, phase::*, place::*, problem::*, report::*, settings::*, tool::*, user_file::*, value::*, variable::*,
-    workflow::*, yaml::*,
+    description::*, excerpt::*, field::*, file::*, gate::*, limit::*, meant::*, model::*, package::*, parallel::*,
+    phase::*, place::*, problem::*, report::*, settings::*, tool::*, user_file::*, value::*, variable::*, workflow::*,
+    yaml::*,
 };
 
 pub(crate) use anchor::*;

@@ -6,7 +6,6 @@ use super::file::FileProblem;
 use super::gate::GateProblem;
 use super::limit::LimitProblem;
 use super::model::ModelProblem;
-use super::notify::NotifyProblem;
 use super::package::PackageProblem;
 use super::parallel::ParallelProblem;
 use super::phase::PhaseProblem;
@@ -54,7 +53,6 @@ problems! {
     Gate(GateProblem),
     Limit(LimitProblem),
     UserFile(UserFileProblem),
-    Notify(NotifyProblem),
     Settings(SettingsProblem),
     Workflow(WorkflowProblem),
     Parallel(ParallelProblem),

@@ -12,7 +12,6 @@ pub mod library;
 pub mod limits;
 pub mod models;
 pub mod nearest;
-pub mod notify;
 pub mod offers;
 pub mod outcomes;
 pub mod own_limits;
@@ -47,9 +46,9 @@ pub mod written_paths;
 
 pub use self::{
     bound_values::*, budget::*, files::*, gate::*, groups::*, hidden::*, inputs::*, library::*, limits::*, models::*,
-    notify::*, offers::*, outcomes::*, own_limits::*, own_work::*, parallel::*, path_variables::*, paths::*,
-    permission::*, program_variables::*, records::*, results::*, rule_inputs::*, schema::*, scripts::*, settings::*,
-    tools::*, totals::*, user_files::*, user_limits::*, value_type::*, values::*, words::*, work::*, workflow::*,
+    offers::*, outcomes::*, own_limits::*, own_work::*, parallel::*, path_variables::*, paths::*, permission::*,
+    program_variables::*, records::*, results::*, rule_inputs::*, schema::*, scripts::*, settings::*, tools::*,
+    totals::*, user_files::*, user_limits::*, value_type::*, values::*, words::*, work::*, workflow::*,
 };
 pub use nearest::nearest;
 

@@ -2,7 +2,6 @@
 //! documentation are generated from them.
 
 use super::models::Thinking;
-use super::notify::Occasion;
 use super::parallel::{Decide, Parallel};
 
 #[derive(Debug, Clone, Copy)]
@@ -43,10 +42,8 @@ pub enum Kind {
     NameOrNames,
     /// A list of paths and globs, with at most this many entries.
     Paths(usize),
-    /// A list of at least one of these words.
-    Words(&'static [&'static str]),
-    /// A program and its arguments: a list of at most this many texts.
-    Arguments(usize),
+    /// A program and its arguments; also a mapping with these fields, if there are some.
+    Program(&'static [Field]),
     /// A list of checks, each a mapping with exactly one of the first of these fields.
     Checks(&'static [Field]),
     /// A value of this type, or the name of an input of the workflow that has it.
@@ -475,26 +472,6 @@ table! {
     ];
 }
 
-pub const OCCASIONS: [&str; Occasion::ALL.len()] = {
-    let [waits, done, stopped] = Occasion::ALL;
-    [waits.name(), done.name(), stopped.name()]
-};
-
-/// Maximum number of entries of `command` of `notify.yaml`.
-pub const MAX_ARGUMENTS: usize = 50;
-
-table! {
-    pub const NOTIFY_FIELDS: [
-        /// The occasions: a run waits for you, is done, or was stopped by an outcome.
-        "on": Kind::Words(&OCCASIONS) => "all of them",
-        /// A program, by its path or its name in `PATH`, and its arguments, without a shell. For the arguments
-        /// `{title}` and `{text}` stand the title and the text of the notification.
-        "command": Kind::Arguments(MAX_ARGUMENTS) => "none",
-        /// `true`: the notification goes to the terminal that pi runs in.
-        "terminal": Kind::Bool => "false",
-    ];
-}
-
 /// The values of `onQuota`.
 pub const ON_QUOTA: [&str; 2] = ["pause", "wait"];
 
@@ -507,8 +484,15 @@ table! {
         "onQuota": Kind::OneOf(&ON_QUOTA) => "pause",
         /// The longest time of all such waits together until you act again, at most 7 days.
         "maxWait": Kind::Duration("6h") => "6h",
+        /// A program and its arguments, as a list, without a shell. It gets each event of a run of which you want to know.
+        "onEvent": Kind::Program(&ON_EVENT_FIELDS) => "none",
     ];
 }
+
+pub const ON_EVENT_FIELDS: [Field; 2] = [
+    row("program", Kind::Program(&[]), "", "The program and its arguments."),
+    row("texts", Kind::Bool, "false", "`true`: the events have texts of users, models and commands too."),
+];
 
 /// The values of `type` of an output of an agent, or of a field of a record.
 pub const VALUE_TYPES: [&str; 5] = ["text", "number", "choice", "flag", "list"];

@@ -11,6 +11,17 @@ pub struct Settings {
     pub waits: bool,
     /// The longest time of all such waits since the user acted last, in milliseconds.
     pub max_wait_ms: u64,
+    /// The program that gets the events of which a user wants to know.
+    pub on_event: Option<OnEvent>,
+}
+
+/// A program that gets events of runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OnEvent {
+    /// The program and its arguments.
+    pub program: Vec<String>,
+    /// The events have their texts.
+    pub texts: bool,
 }
 
 /// The time of the waits where the user gives none, in milliseconds.
@@ -26,12 +37,12 @@ pub fn wait_ms(time: Duration) -> Option<u64> {
 
 impl Settings {
     /// The settings of a file that cannot be read or has errors: nothing that a file has to allow, or may switch off.
-    pub(crate) const CAREFUL: Self = Self { builtin: false, waits: false, max_wait_ms: MAX_WAIT_MS };
+    pub(crate) const CAREFUL: Self = Self { builtin: false, waits: false, max_wait_ms: MAX_WAIT_MS, on_event: None };
 }
 
 /// The settings without a file.
 impl Default for Settings {
     fn default() -> Self {
-        Self { builtin: true, waits: false, max_wait_ms: MAX_WAIT_MS }
+        Self { builtin: true, waits: false, max_wait_ms: MAX_WAIT_MS, on_event: None }
     }
 }

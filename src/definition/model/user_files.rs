@@ -19,13 +19,6 @@ pub struct UserFile {
 pub(crate) const LIMITS_FILE: UserFile =
     UserFile { name: "limits.yaml", what: "limits", others: ["limits.yml", "limit.yaml", "limit.yml"] };
 
-/// The settings of notifications outside of pi.
-pub(crate) const NOTIFY_FILE: UserFile = UserFile {
-    name: "notify.yaml",
-    what: "notifications",
-    others: ["notify.yml", "notifications.yaml", "notifications.yml"],
-};
-
 /// The settings of this package.
 pub(crate) const SETTINGS_FILE: UserFile =
     UserFile { name: "settings.yaml", what: "settings", others: ["settings.yml", "setting.yaml", "setting.yml"] };
@@ -37,6 +30,6 @@ impl UserFile {
             let mut names = file.others.into_iter().chain([file.name]);
             names.any(|other| other.eq_ignore_ascii_case(name))
         };
-        [LIMITS_FILE, NOTIFY_FILE, SETTINGS_FILE].into_iter().find(is_meant)
+        [LIMITS_FILE, SETTINGS_FILE].into_iter().find(is_meant)
     }
 }

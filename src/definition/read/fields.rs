@@ -101,6 +101,16 @@ impl<'a> Fields<'a> {
         Some(value)
     }
 
+    /// Refuses unknown keys of the mapping that a field has.
+    pub fn check_part(&mut self, of: &'static str, known: &'static [&'static str]) {
+        let Some(Yaml::Map(entries)) = self.tree.root.get(of) else { return };
+        let unknown = entries.iter().map(|(key, _)| key.to_string()).filter(|key| !known.contains(&&**key));
+        for field in unknown.collect::<Vec<_>>() {
+            let at = [PathPart::Key(of), PathPart::Name(&field)];
+            self.report(&at, FieldProblem::UnknownPart { of, field: field.clone(), known });
+        }
+    }
+
     /// Refuses unknown keys at the top of the file, and a file without a field.
     pub fn check_own_keys(&mut self, none: impl Into<Problem>) {
         self.check_keys();
@@ -510,7 +520,7 @@ fn find_empty<'a>(
         let items = value.items().iter().enumerate();
         let items = items.map(|(index, item)| ([&at[..], &[PathPart::Item(index)]].concat(), item));
         match field.kind {
-            Kind::Mapping { fields, .. } => {
+            Kind::Mapping { fields, .. } | Kind::Program(fields) => {
                 find_empty(fields, value, &at, &format!("{name}."), empty);
             }
             Kind::Phases(_, fields) => {
@@ -541,7 +551,7 @@ fn is_empty(field: &Field, value: &Yaml) -> bool {
     match (field.kind, value) {
         (_, Yaml::Null) => !field.may_be_empty(),
         (Kind::Mapping { .. } | Kind::Values, Yaml::Map(entries)) => entries.is_empty(),
-        (Kind::NameOrNames | Kind::Words(_) | Kind::Arguments(_), Yaml::List(items)) => items.is_empty(),
+        (Kind::NameOrNames | Kind::Program(_), Yaml::List(items)) => items.is_empty(),
         (Kind::NameOrNames | Kind::OneOf(_) | Kind::WordOrNames(_), value) => is_blank_text(value),
         _ => false,
     }

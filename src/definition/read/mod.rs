@@ -12,7 +12,6 @@ pub(crate) mod front_matter;
 pub(crate) mod gate;
 pub(crate) mod inputs;
 pub(crate) mod models;
-pub(crate) mod notify;
 pub(crate) mod outcomes;
 pub(crate) mod outputs;
 pub(crate) mod own_limits;

@@ -67,7 +67,8 @@ impl Engine {
         }
         self.agent.prompt_at_rest = Some(text::silent(&tools, ms));
         if let Some(state) = self.watch.watched(&self.run) {
-            self.watch.tell(RunEvent::Limit { bound: "silent".to_owned(), times: times.into() }, state, cx);
+            let event = RunEvent::Limit { bound: "silent".to_owned(), times: times.into() };
+            self.watch.tell(event, state, self.run.library(), cx);
         }
     }
 }

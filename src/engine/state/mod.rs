@@ -18,7 +18,6 @@ use crate::protocol::{PANEL_FIELD, STATE_ENTRY_TYPE};
 use crate::run::{Active, Progress, RunState};
 
 use super::ask::Pending;
-use super::attention::state::Attention;
 use super::branches::state::Children;
 use super::briefing::state::Briefing;
 use super::budget::state::UsageMeter;
@@ -58,7 +57,6 @@ pub struct Engine {
     pub(super) proposals: Proposals,
     pub(super) children: Children,
     pub(super) limits: Limits,
-    pub(super) attention: Attention,
     pub(super) quota: Quota,
     pub(super) deadlines: Deadlines,
     pub(super) display: Display,

@@ -245,3 +245,108 @@ fn branches_are_told_by_the_run_that_contains_them() {
     );
     assert_eq!(family.told[6]["usage"]["turns"], 2);
 }
+
+/// A session whose run is at work, with these settings.
+fn at_work(settings: &str) -> Session {
+    let mut session = watched(Watching::Off);
+    session.files.global.insert("settings.yaml".into(), settings.into());
+    let facts = Facts { project: "/p".into(), ..Facts::default() };
+    let _ = session.on(Event::Session { stored: None, in_view: None, facts });
+    session
+}
+
+/// The events that the program of the settings gets, in brief.
+fn given(effects: &[Effect]) -> Vec<String> {
+    let event = |effect: &Effect| match effect {
+        Effect::RunProgram { kind, program, line } => {
+            assert_eq!(program, &["tell", "x"]);
+            let event: Value = serde_json::from_str(line).unwrap();
+            is_in_table(&event);
+            assert_eq!(event["type"], *kind);
+            Some(brief(&event))
+        }
+        Effect::TellWatcher(line) => panic!("{line}"),
+        _ => None,
+    };
+    effects.iter().filter_map(event).collect()
+}
+
+#[test]
+fn a_program_of_the_settings_gets_what_a_user_wants_to_know() {
+    let mut session = at_work("onEvent: [tell, x]");
+    session.ui = Ui::Terminal;
+    assert_eq!(given(&course(&mut session)), ["question asked entry", "ended w:3 done done"]);
+    let _ = session.command("workflow", "w of=x the task");
+    let _ = session.on(Event::AgentStart);
+    let _ = session.on(Event::AgentEnd { stop: Stop::Completed });
+    assert_eq!(given(&session.on(Event::AgentSettled).effects), [""; 0], "a countdown is no wait");
+    let waits = session.on(Event::TerminalInput { interrupts: false });
+    assert_eq!(given(&waits.effects), ["waiting"]);
+    assert_eq!(given(&session.on(Event::Input { from_user: true }).effects), [""; 0]);
+    assert_eq!(given(&session.command("workflow", ":pause").effects), ["paused person"]);
+    // What waits when a session begins is not told.
+    let (stored, facts) = (session.run.clone(), Facts { project: "/p".into(), ..Facts::default() });
+    assert_eq!(given(&session.on(Event::Session { stored, in_view: None, facts }).effects), [""; 0]);
+    assert_eq!(given(&session.command("workflow", ":status").effects), [""; 0]);
+    assert_eq!(given(&session.command("workflow", ":cancel").effects), ["ended w:0 done cancelled"]);
+}
+
+#[test]
+fn a_limit_that_ends_by_itself_is_not_given_to_a_program() {
+    for (settings, told) in [("", &["paused quota"][..]), ("\nonQuota: wait", &[])] {
+        let mut session = at_work(&format!("onEvent: [tell, x]{settings}"));
+        let _ = session.command("workflow", "w of=x the task");
+        assert_eq!(given(&session.fails("429 rate_limit_error: try again in 2h")), told);
+    }
+}
+
+#[test]
+fn a_program_gets_texts_only_if_the_settings_say_so() {
+    let lines = |settings| {
+        let effects = course(&mut at_work(settings)).into_iter();
+        let line = |effect| if let Effect::RunProgram { line, .. } = effect { Some(line) } else { None };
+        effects.filter_map(line).collect::<String>()
+    };
+    assert!(!lines("onEvent: [tell, x]").contains("SECRET"));
+    assert!(!lines("onEvent: { program: [tell, x] }").contains("SECRET"));
+    assert!(lines("onEvent: { program: [tell, x], texts: true }").contains("SECRET?"));
+    assert_eq!(lines("builtin: true"), "");
+    assert_eq!(lines("onEvent: []"), "", "a file with errors");
+}
+
+#[test]
+fn of_a_branch_its_dialogs_are_given_to_a_program() {
+    let group = "\n  - parallel: true\n    phases:\n      - id: one\n        phases: [bugs.md, { ask: 'Good?', outcomes: { good: next, bad: stop } }]\n      - tests.md";
+    let mut family = Family::new(group);
+    let child = family.child("one");
+    child.files.global.insert("settings.yaml".into(), "onEvent: [tell, x]".into());
+    let stored = child.run.clone();
+    let _ = child.on(Event::Session { stored, in_view: None, facts: Facts::default() });
+    let _ = child.on(Event::AgentStart);
+    let input = r#"{"action":"next","outcome":"clean","summary":"Found."}"#;
+    let asks = child.on(Event::Step { input, nested: false });
+    assert_eq!(given(&asks.effects), ["question asked entry"], "{asks:?}");
+    let Reply::Ask { ticket, .. } = asks.reply else { panic!() };
+    assert_eq!(given(&child.on(Event::Answer { ticket, answer: Answer::Selected(0) }).effects), [""; 0]);
+}
+
+#[test]
+fn pi_shows_a_wait_in_a_terminal() {
+    let mut session = Session::new(&[("flat", &["a"])]);
+    session.ui = Ui::Terminal;
+    let _ = session.command("workflow", "flat Add a page");
+    let _ = session.on(Event::AgentStart);
+    assert_eq!(session.blocked, None);
+    let _ = session.stop_as(Stop::Aborted, true);
+    assert_eq!(session.blocked.as_deref(), Some("Workflow The flat waits for you"));
+    let facts = Facts { same_session: true, ..Facts::default() };
+    let stored = session.stored_run().cloned();
+    session.blocked = None;
+    let _ = session.on(Event::Session { stored, in_view: None, facts });
+    assert!(session.blocked.is_some(), "also in a session that begins");
+    let _ = session.resume("");
+    assert_eq!(session.blocked, None);
+    session.ui = Ui::Program;
+    let _ = session.stop_as(Stop::Aborted, true);
+    assert_eq!(session.blocked, None, "a program shows it as it likes");
+}

@@ -1,4 +1,4 @@
-//! The events of a run for a program that watches it; see [`crate::watch`].
+//! The events of a run for programs; see [`crate::watch`].
 //!
 //! States are compared where they are stored, and a pause at the end of each event: a run whose rules do not hold is
 //! paused without a new state.
@@ -48,7 +48,7 @@ impl Watch {
                 let about = pending.dialog_about(*ticket).filter(|_| cx.ui.exists());
                 if let Some((about, state)) = about.zip(self.watched(run)) {
                     let question = RunEvent::Question { state: "over", about, title: None, options: None };
-                    self.tell(question, state, cx);
+                    self.tell(question, state, run.library(), cx);
                 }
             }
             _ => {}
@@ -56,22 +56,29 @@ impl Watch {
         Noted::Nothing
     }
 
-    /// Tells the watching program of this event, its reply, and a pause that has begun or ended.
+    /// Tells programs of this event, its reply, and a pause or a wait that has begun or ended.
     pub fn tell_event(&mut self, noted: Noted, reply: &Reply, observed: &Observed, cx: &mut Cx) {
+        self.tell_changes(noted, reply, observed, cx);
+        self.begun();
+    }
+
+    fn tell_changes(&mut self, noted: Noted, reply: &Reply, observed: &Observed, cx: &mut Cx) {
         let Observed { run, agent, meter, pending } = observed;
         let Some(state) = self.watched(run) else {
             self.note_pause(None);
+            self.note_wait(false);
             return;
         };
+        let library = run.library();
         match (noted, reply) {
             (Noted::Turn(calls, refused), _) => {
                 let up_to_now = meter.up_to_now(run, agent, cx);
                 let usage = up_to_now.as_ref().unwrap_or(state).into();
-                self.tell(RunEvent::Turn { calls, refused, usage }, state, cx);
+                self.tell(RunEvent::Turn { calls, refused, usage }, state, library, cx);
             }
             (Noted::Call(tool), Reply::Block(why) | Reply::Stop(why)) => {
                 let rule = meter.newest_refusal();
-                self.tell(RunEvent::Refused { tool, rule, why: text(why) }, state, cx);
+                self.tell(RunEvent::Refused { tool, rule, why: text(why) }, state, library, cx);
             }
             (Noted::Nothing | Noted::Call(_), _) => {}
         }
@@ -84,7 +91,7 @@ impl Watch {
                 Request::Exec { .. } | Request::ProjectState { .. } | Request::Children { .. } => (None, None),
             };
             let title = title.and_then(|title| text(title));
-            self.tell(RunEvent::Question { state: "asked", about, title, options }, state, cx);
+            self.tell(RunEvent::Question { state: "asked", about, title, options }, state, library, cx);
         }
         let now = run.held().or(run.pause_reason());
         if self.note_pause(now) {
@@ -92,12 +99,15 @@ impl Watch {
                 Some(reason) => paused(reason, state),
                 None => vec![RunEvent::Resumed { usage: state.into() }],
             };
-            events.into_iter().for_each(|event| self.tell(event, state, cx));
+            events.into_iter().for_each(|event| self.tell(event, state, library, cx));
+        }
+        if self.note_wait(now.is_none() && agent.activity.is_waiting()) {
+            self.tell(RunEvent::Waiting { usage: state.into() }, state, library, cx);
         }
     }
 
-    /// The run that is watched; a branch is watched by the run that contains it.
+    /// The run that programs are told of.
     pub fn watched<'a>(&self, run: &'a Run) -> Option<&'a RunState> {
-        run.running().filter(|state| !self.is_off() && state.progress().branch.is_none())
+        run.running().filter(|_| !self.is_off(run.library()))
     }
 }

@@ -1,31 +1,40 @@
-//! The state up to which a watching program was told of the run.
+//! The state up to which programs were told of the run.
 
-use crate::definition::Library;
+use crate::definition::{Library, OnEvent};
 use crate::engine::context::Cx;
 use crate::engine::effect::Effect;
 use crate::engine::event::Watching;
 use crate::run::{PauseReason, RunState};
 use crate::watch::{RunEvent, between};
 
-/// The events of the run that were told, and the program that gets them.
+/// The events of the run that were told: to a program that watches, and to the program of the user's settings.
 #[derive(Debug, Default)]
 pub struct Watch {
     watching: Watching,
+    /// A session begins: the user is there, and knows what waits.
+    is_beginning: bool,
     /// The state up to which events were told.
     told: Option<RunState>,
     /// The pause that was told.
     paused: Option<PauseReason>,
+    /// The run was told to wait for a message of the user.
+    waits: bool,
 }
 
 impl Watch {
     pub fn begin_session(&mut self, watching: Watching) {
-        *self = Self { watching, ..Self::default() };
+        *self = Self { watching, is_beginning: true, ..Self::default() };
+    }
+
+    /// The event with which a session begins is over.
+    pub fn begun(&mut self) {
+        self.is_beginning = false;
     }
 
     /// Tells the events that have led to a new state; `continued`: it was read from the session.
     pub fn follow(&mut self, new: &RunState, library: &Library, continued: bool, cx: &mut Cx) {
         // The run that contains a branch tells of the branch.
-        if self.is_off() || new.progress().branch.is_some() {
+        if self.is_off(library) || new.progress().branch.is_some() {
             return;
         }
         if self.told.is_none() && !new.is_running() {
@@ -39,16 +48,29 @@ impl Watch {
         if let Some(other) = other {
             self.paused = None;
             if other.is_running() {
-                self.tell(RunEvent::replaced(&other), &other, cx);
+                self.tell(RunEvent::replaced(&other), &other, library, cx);
             }
         }
         for event in between(same.as_ref(), new, library, continued) {
-            self.tell(event, new, cx);
+            self.tell(event, new, library, cx);
         }
     }
 
-    /// Tells an event of a run in this state.
-    pub fn tell(&self, event: RunEvent, state: &RunState, cx: &mut Cx) {
+    /// Tells an event of a run in this state. Of a branch only dialogs are told, to the program of the settings: the run
+    /// that contains the branch tells everything else.
+    pub fn tell(&self, event: RunEvent, state: &RunState, library: &Library, cx: &mut Cx) {
+        let is_branch = state.progress().branch.is_some();
+        let is_told = event.is_for_user() && !self.is_beginning;
+        if let Some(OnEvent { program, texts }) = library.settings().on_event.as_ref().filter(|_| is_told)
+            && (!is_branch || matches!(event, RunEvent::Question { .. }))
+        {
+            let shown = if *texts { event.clone() } else { event.clone().without_texts() };
+            let line = shown.line(cx.unix_ms, state);
+            cx.push(Effect::RunProgram { kind: event.name(), program: program.clone(), line });
+        }
+        if is_branch {
+            return;
+        }
         let event = match self.watching {
             Watching::Off => return,
             Watching::Names => event.without_texts(),
@@ -57,9 +79,9 @@ impl Watch {
         cx.push(Effect::TellWatcher(event.line(cx.unix_ms, state)));
     }
 
-    /// Returns true if no program watches.
-    pub fn is_off(&self) -> bool {
-        self.watching == Watching::Off
+    /// Returns true if no program is told of events.
+    pub fn is_off(&self, library: &Library) -> bool {
+        self.watching == Watching::Off && library.settings().on_event.is_none()
     }
 
     /// Notes the pause of the run, or that it has none; returns true if it is not the one that was told.
@@ -69,5 +91,10 @@ impl Watch {
             self.paused = now.cloned();
         }
         is_new
+    }
+
+    /// Notes that the run waits for a message, or does not; returns true if it waits and was not told to.
+    pub fn note_wait(&mut self, waits: bool) -> bool {
+        !std::mem::replace(&mut self.waits, waits) && waits
     }
 }

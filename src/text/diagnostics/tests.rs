@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::*;
 use crate::definition::fixtures::Files;
 use crate::definition::{
-    DirEntry, FileKind, FileOf, Found, KnownModel, Library, Model, Notify, ReadError, Root, Stale, Surroundings,
+    DirEntry, FileKind, FileOf, Found, KnownModel, Library, Model, ReadError, Root, Stale, Surroundings,
     UserContent, UserLimits, WorkflowFiles, WriteTarget,
 };
 
@@ -212,8 +212,7 @@ fn a_load_has_the_errors_of_a_check() {
             let case = Case::read(&input);
             let (loaded, found) = Library::load(&case).unwrap();
             let (checked, expected) = Library::check(&case).unwrap();
-            let of_user = errors_of::<UserLimits>(&case).into_iter().chain(errors_of::<Notify>(&case));
-            let found = of_user.chain(found).collect();
+            let found = errors_of::<UserLimits>(&case).into_iter().chain(found).collect();
             assert_eq!(errors(found), errors(expected), "{name}:\n{input}");
             let keys =
                 |library: &Library| -> Vec<String> { library.iter().map(|workflow| workflow.key.clone()).collect() };
