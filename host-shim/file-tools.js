@@ -128,7 +128,7 @@ export class FileTools {
     if (!this.#told.has(name)) {
       this.#told.add(name);
       this.#tell(
-        `The extension ${other.path} has replaced the tool "${name}", so its calls are refused where a phase or limits.yaml confines them. An extension that only changes how the tool is drawn can use pi.registerToolRenderer instead (pi 1.0.1 or later).`,
+        `The extension ${other.path} has replaced the tool "${name}", so its calls are refused where a phase or the user's limits confine them. An extension that only changes how the tool is drawn can use pi.registerToolRenderer instead (pi 1.0.1 or later).`,
       );
     }
     return `An extension has replaced the tool "${name}", so it cannot be confined.`;

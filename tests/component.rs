@@ -640,7 +640,7 @@ fn unreadable_files_are_reported() {
     let mut pi = host.start();
     pi.event(Event::SessionStart(SessionReason::Startup));
     pi.did(&[
-        "notify error: Every tool call is refused: the user's limits are not known: ~/global/limits.yaml: cannot be read: input/output error. Correct the file, or use /workflow :limits off for this session.",
+        "notify error: Every tool call is refused: the user's limits are not known: ~/global/settings.yaml: cannot be read: input/output error. Correct the file, or use /workflow :limits off for this session.",
         "notify error: 3 workflows have errors: /workflow :check",
         "set-status workflow: limits not known",
     ]);

@@ -6,8 +6,8 @@
 use std::path::Path;
 
 use pi_workflows::definition::schema::{
-    Field, GROUP_FIELDS, Kind, LIMITS_FIELDS, MAX_CONDITIONS, MAX_INPUTS, MAX_OPTIONS, MAX_OUTCOMES, MAX_OUTPUTS,
-    METADATA, Needed, SETTINGS_FIELDS,
+    Field, GROUP_FIELDS, Kind, MAX_CONDITIONS, MAX_INPUTS, MAX_OPTIONS, MAX_OUTCOMES, MAX_OUTPUTS, METADATA, Needed,
+    SETTINGS_FIELDS,
 };
 use pi_workflows::definition::{Phase, WayBound, Workflow};
 use pi_workflows::watch::{EVENTS, EXIT, EventField, EventKind, Given, HEAD, Sums};
@@ -25,17 +25,8 @@ fn the_schema_of_phase_files_is_up_to_date() {
 }
 
 #[test]
-fn the_schema_of_limits_is_up_to_date() {
-    let mut schema = top(&LIMITS_FIELDS);
-    schema.insert("minProperties".into(), 1.into());
-    is_up_to_date("limits.json", "The user's limits of pi-workflows (limits.yaml)", schema);
-}
-
-#[test]
 fn the_schema_of_settings_is_up_to_date() {
-    let mut schema = top(&SETTINGS_FIELDS);
-    schema.insert("minProperties".into(), 1.into());
-    is_up_to_date("settings.json", "The user's settings of pi-workflows (settings.yaml)", schema);
+    is_up_to_date("settings.json", "The user's settings of pi-workflows (settings.yaml)", top(&SETTINGS_FIELDS));
 }
 
 #[test]
@@ -246,11 +237,17 @@ fn kind(field: &Field) -> Value {
             let path = json!({ "type": "string", "pattern": "^\\S([\\s\\S]*\\S)?$" });
             json!({ "type": "array", "maxItems": most, "items": path })
         }
+        Kind::Aliases => {
+            let name = json!({ "type": "string", "pattern": "\\S/|/\\S" });
+            let names = json!({ "type": "array", "items": name });
+            let models = one_of(&[json!({ "type": "null" }), name, names]);
+            json!({ "type": "object", "propertyNames": { "pattern": "^[^/]*[^/\\s][^/]*$" }, "additionalProperties": models })
+        }
         Kind::Program(fields) => {
             let program = json!({ "type": "array", "minItems": 1, "items": scalar() });
             let mut mapping = object(fields);
-            mapping.insert("required".into(), json!(["program"]));
-            if fields.is_empty() { program } else { one_of(&[program, mapping.into()]) }
+            mapping["properties"]["program"]["minItems"] = 1.into();
+            one_of(&[program, mapping.into()])
         }
         Kind::Count(most) => {
             json!({ "type": type_of("integer"), "minimum": 1, "maximum": most })

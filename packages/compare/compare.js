@@ -238,12 +238,12 @@ async function carryOutAll(
   // An empty folder can be hidden before a trial works in it.
   for (const slot of slots) mkdirSync(slot, { mode: 0o700 });
   const agent = join(work, "agent");
-  const limitsFile = join(own, "workflows/limits.yaml");
+  const settingsFile = join(own, "workflows/settings.yaml");
   const common = {
     work,
     agent,
     fixed: realPaths(PACKAGES.map((name) => join(own, name))),
-    limits: existsSync(limitsFile) ? readText(limitsFile) : undefined,
+    settings: existsSync(settingsFile) ? readText(settingsFile) : undefined,
     hidden,
     hide,
     slots,

@@ -61,9 +61,9 @@ const ENDINGS = { 0: "done", 3: "paused", 4: "stopped", 5: "cancelled", 6: "budg
  * The values that all trials of a comparison share.
  * @typedef {object} Common
  * @property {string} work a folder for temporary files, also those of the trials
- * @property {string} agent pi's agent folder of a trial, before its limits
+ * @property {string} agent pi's agent folder of a trial, before its settings
  * @property {string[]} fixed folders of the user that no trial may write
- * @property {string} [limits] the user's own limits
+ * @property {string} [settings] the user's own settings
  * @property {import("./results.js").Hidden} hidden
  * @property {string[]} hide files and folders that no agent may read
  * @property {string[]} slots the folders of the trials that are at work at the same time
@@ -127,22 +127,28 @@ export async function carryOut(planned, task, slot, results, common, signal) {
 }
 
 /**
- * Returns the text of the `limits.yaml` of a trial: the user's limits with more hidden paths. A trial has a home of its
- * own, so `~` is written out.
- * @param {string | undefined} limits
+ * Returns the text of the `settings.yaml` of a trial: the user's settings with more hidden paths. A trial has a home of its
+ * own, so `~` is written out, and tells nobody of its run.
+ * @param {string | undefined} settings
  * @param {string[]} hide
  * @param {string} home
  * @param {Common["readYaml"]} readYaml
  */
-export function trialLimits(limits, hide, home, readYaml) {
-  const all = limits === undefined ? {} : JSON.parse(readYaml("limits.yaml", limits, false).json);
-  if (!isMapping(all)) throw new Failure("limits.yaml is not a mapping of YAML.");
+export function trialSettings(settings, hide, home, readYaml) {
+  const all = settings === undefined ? {} : JSON.parse(readYaml("settings.yaml", settings, false).json);
+  if (!isMapping(all)) throw new Failure("settings.yaml is not a mapping of YAML.");
+  delete all.onEvent;
+  const { limits = {} } = all;
+  if (!isMapping(limits)) throw new Failure("`limits` in settings.yaml is not a mapping.");
   for (const field of ["write", "hide"])
-    if (Array.isArray(all[field]))
-      all[field] = all[field].map((path) => (typeof path === "string" ? path.replace(/^~\//, () => `${home}/`) : path));
+    if (Array.isArray(limits[field]))
+      limits[field] = limits[field].map((path) =>
+        typeof path === "string" ? path.replace(/^~\//, () => `${home}/`) : path,
+      );
   if (hide.length > 0) {
-    if (all.hide !== undefined && !Array.isArray(all.hide)) throw new Failure("`hide` in limits.yaml is not a list.");
-    all.hide = [...(all.hide ?? []), ...hide];
+    if (limits.hide !== undefined && !Array.isArray(limits.hide))
+      throw new Failure("`hide` in settings.yaml is not a list.");
+    all.limits = { ...limits, hide: [...(limits.hide ?? []), ...hide] };
   }
   // JSON is YAML.
   return JSON.stringify(all);
@@ -165,8 +171,8 @@ async function prepare(task, slot, common) {
     common.hidden === "from tools"
       ? [...common.hide, ...common.slots.filter((other) => other !== slot)].map((path) => `${path}/`)
       : [];
-  if (common.limits !== undefined || hide.length > 0)
-    writeFileSync(join(agent, "workflows/limits.yaml"), trialLimits(common.limits, hide, homedir(), common.readYaml));
+  const settings = trialSettings(common.settings, hide, homedir(), common.readYaml);
+  writeFileSync(join(agent, "workflows/settings.yaml"), settings);
   const own = Object.entries(process.env).filter(([name]) => !/^(?:XDG_\w+_HOME|GIT_\w+)$/.test(name));
   const places = { HOME: home, USERPROFILE: home, PI_CODING_AGENT_DIR: agent, TMPDIR: temporary };
   return { ...Object.fromEntries(own), ...places };
@@ -193,7 +199,6 @@ export function makeAgentFolder(agent, own, grants, leftOut) {
     copyFiles(path, join(agent, "workflows"), leftOut, within);
     copyFiles(join(path, "../agents"), join(agent, "agents"), leftOut, within);
   }
-  for (const name of ["limits.yaml", "notify.yaml"]) rmSync(join(agent, "workflows", name), { force: true });
 }
 
 /**

@@ -7,14 +7,14 @@ use super::diagnostic::{
     Anchored, Diagnostic, PathPart, PhaseProblem, Problem, ToolProblem, VariableProblem, WorkflowProblem,
 };
 use super::model::{
-    ALIASES_ROOT, BUILTIN_ROOT, LeftOut, Library, PackageScope, Parts, Replacing, Root, Stale, Surroundings,
-    UserLimits, Workflow, WorkflowFiles, last_part, package_of,
+    BUILTIN_ROOT, LEFT_OVER, LeftOut, Library, PackageScope, Parts, Replacing, Root, Stale, Surroundings, Workflow,
+    WorkflowFiles, last_part, package_of,
 };
 use super::read::bounded::Bounded;
 use super::read::root::RootReader;
 use super::read::sources::Sources;
 use super::read::unlisted::Lint;
-use super::user_file;
+use super::users_settings::{self, UsersSettings, report_left_over};
 use super::validate::fuel::Fuel;
 use super::validate::{command_names, context, limits, models, offers, references, variables, ways};
 
@@ -56,8 +56,13 @@ pub(super) fn read(
     check: Option<&Surroundings>,
     fuel: &Fuel,
 ) -> Result<(Library, Vec<Diagnostic>), Stale> {
-    let mut diagnostics = Vec::new();
-    let mut parts = Parts { settings: user_file::settings(files, &mut diagnostics)?, ..Parts::default() };
+    let UsersSettings { settings, of_limits, of_others: mut diagnostics, .. } = users_settings::read(files, check)?;
+    if check.is_some() {
+        // Elsewhere the limits of the session tell their errors.
+        diagnostics.extend(of_limits);
+        report_left_over(&LEFT_OVER, files, &mut diagnostics)?;
+    }
+    let mut parts = Parts { settings, ..Parts::default() };
     let mut index: Map<String, usize> = Map::new();
     let mut replaced = Vec::new();
     let mut taken = Taken::default();
@@ -72,10 +77,7 @@ pub(super) fn read(
             continue;
         }
         let reader = RootReader::new(&mut bounded, root, check.map(Lint::new), &mut sources, &mut diagnostics);
-        let Parts { workflows, left_out, skipped, mut listed, aliases, .. } = reader.read()?;
-        if root.name == ALIASES_ROOT {
-            parts.aliases = aliases;
-        }
+        let Parts { workflows, left_out, skipped, mut listed, .. } = reader.read()?;
         if number + 1 < roots.len() {
             taken.add(&workflows, &left_out, number);
         }
@@ -102,13 +104,12 @@ pub(super) fn read(
     let library = build(parts, fuel, &mut anchored);
     if let Some(surroundings) = check {
         diagnostics.extend(profiles_outside(surroundings));
-        diagnostics.extend(user_file::check::<UserLimits>(files, surroundings)?);
         anchored.extend(replaced);
         command_names::similar_command_names(&library, &mut anchored);
         limits::report(&library, surroundings, files, fuel, &mut anchored)?;
         context::report(&library, fuel, &mut anchored);
         ways::report(&library, fuel, &mut anchored);
-        models::report(&library, surroundings, &roots, &mut anchored);
+        models::report(&library, surroundings, &mut anchored);
         offers::report(&library, &mut anchored);
     }
     diagnostics.extend(sources.place(anchored));

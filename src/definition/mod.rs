@@ -10,14 +10,14 @@
 //! | `read` | from bytes to the model | `model`, `diagnostic` |
 //! | `validate` | validation of the model | `model`, `diagnostic` |
 //! | `load` | reads all roots, validates, and finds the places | all |
-//! | `user_file` | reads a user's own file: the limits of every session, or the settings of this package | all |
+//! | `users_settings` | reads the user's settings and the limits of every session | all |
 
 mod diagnostic;
 mod load;
 mod model;
 mod read;
 mod skeleton;
-mod user_file;
+mod users_settings;
 mod validate;
 
 #[cfg(test)]
@@ -36,11 +36,11 @@ pub use model::{
     Model, ModelSetting, Need, Offer, OnEvent, Outcome, Output, OwnLimits, OwnModel, OwnWork, Package, PackageScope,
     Parallel, PathVariable, Pattern, Permission, Phase, Question, ReadError, Record, Refusal, Results, Root, RuleFile,
     RuleUse, SAMPLE_RUN_DIR, Sandbox, Settings, Show, Stale, Step, Surroundings, Target, Thinking, ToolPolicy, Total,
-    Unavailable, UserLimits, UserMessage, ValueName, ValueType, Variable, WayBound, Work, Workflow, WorkflowFiles,
-    WorkflowOutput, WriteTarget, choose, expansions, is_carrier, is_group_key, is_key, is_name as is_input_name,
-    is_within, label_of, make_different, means_tool, nearest, permission, record_of, refusal as path_refusal,
-    runs_commands, short, unescaped, variables as path_variables, wait_ms, wider_for_commands, with_emoji, with_names,
-    writes_path,
+    Unavailable, UserLimits, UserMessage, ValueName, ValueType, Variable, WAIT_MS, WayBound, Work, Workflow,
+    WorkflowFiles, WorkflowOutput, WriteTarget, choose, expansions, is_carrier, is_group_key, is_key,
+    is_name as is_input_name, is_within, label_of, make_different, means_tool, nearest, permission, record_of,
+    refusal as path_refusal, runs_commands, short, unescaped, variables as path_variables, wait_ms, wider_for_commands,
+    with_emoji, with_names, writes_path,
 };
 pub use model::{PROGRAM_VARIABLES, schema, seal, variables};
 pub(crate) use model::{is_blank, is_glob, is_space, trim};
@@ -48,4 +48,4 @@ pub use read::plain::{PlainFile, read as read_plain};
 pub use read::profiles::defined_profiles;
 pub use read::rule_place::rule_place;
 pub use skeleton::{Skeleton, skeleton};
-pub use user_file::{FileOf, Found, UserContent};
+pub use users_settings::{Found, users_limits};

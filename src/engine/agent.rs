@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::definition::{FileAccess, Permission, Sandbox, Stale, permission};
+use crate::definition::{FileAccess, Found, Permission, Sandbox, Stale, permission};
 use crate::protocol::{COMPLETE_TYPE, PROPOSE_TOOL_NAME, STEP_TOOL_NAME};
 use crate::run::{Active, RunState};
 use crate::text::{self, DefaultRole, RulesOf};
@@ -15,7 +15,6 @@ use super::effect::{Effect, Level, Reply};
 use super::ending::refuse_behind_end;
 use super::event::{EndedCall, Stop};
 use super::hold::held_notice;
-use super::limits::state::InForce;
 use super::state::{AgentOf, Ended, Engine, Standing};
 use super::tools::keep_step_tool;
 
@@ -160,11 +159,11 @@ impl Engine {
     fn judged(&mut self, name: &str, carries_calls: bool, cx: &mut Cx) -> Result<Reply, Stale> {
         let active = self.run.active();
         let user = match self.limits.in_force() {
-            InForce::Nothing => None,
-            InForce::Unusable(diagnostics) => {
+            Found::Nothing => None,
+            Found::Unusable(diagnostics) => {
                 return Ok(Reply::Block(text::unknown_limits(diagnostics)));
             }
-            InForce::Limits(user) => Some(RulesOf::User(user)),
+            Found::Content(user) => Some(RulesOf::User(user)),
         };
         let of_phase = active.as_ref().map(RulesOf::Phase);
         let left = self.turn.left.as_ref().and_then(|left| Active::resolve(left, self.run.library()));

@@ -2,8 +2,8 @@
 
 use super::host::Host;
 use crate::definition::{
-    FileOf, Found, Library, Limits, OwnLimits, Permission, Phase, Refusal, RuleFile, Sandbox, Stale, ToolPolicy,
-    UserLimits, Workflow, is_carrier, means_tool, on_one_line, permission, rule_place, runs_commands, with_names,
+    Found, Library, Limits, OwnLimits, Permission, Phase, Refusal, RuleFile, Sandbox, Stale, ToolPolicy, UserLimits,
+    Workflow, is_carrier, means_tool, on_one_line, permission, rule_place, runs_commands, users_limits, with_names,
     writes_path,
 };
 use crate::text;
@@ -29,12 +29,10 @@ pub fn may(
     path: Option<&str>,
     host: &dyn Host,
 ) -> Result<May, Stale> {
-    let mut file = FileOf::<UserLimits>::default();
-    file.refresh(host)?;
-    let of_user = match file.found() {
+    let of_user = match users_limits(host)? {
         Found::Nothing => None,
-        Found::Unusable(diagnostics) => Some((Word::Refused, text::limits_not_known(diagnostics))),
-        Found::Content(user) => Some(judge(&Rules::of_user(user), tool, path, host)?),
+        Found::Unusable(diagnostics) => Some((Word::Refused, text::limits_not_known(&diagnostics))),
+        Found::Content(user) => Some(judge(&Rules::of_user(&user), tool, path, host)?),
     };
     let of_phase = match phase {
         Some((phase, workflow, library)) => Some(judge(&Rules::of_phase(phase, workflow, library), tool, path, host)?),
@@ -79,6 +77,8 @@ struct Rules<'a> {
     own: &'a OwnLimits,
     /// The file, and the indices of the entries that lead to the phase in a `workflow.yaml`.
     own_file: (&'a str, &'a [usize]),
+    /// The keys that lead to the rules in the user's file.
+    keys: &'static [&'static str],
     /// The file with the defaults of the rules.
     defaults_file: String,
 }
@@ -91,6 +91,7 @@ impl<'a> Rules<'a> {
             limits: Limits::of(phase, workflow).with_names().keeping(library.script_folders(&workflow.key)),
             own: &phase.limits,
             own_file: (&phase.file, &phase.at),
+            keys: &[],
             defaults_file: workflow.file(),
         }
     }
@@ -102,6 +103,7 @@ impl<'a> Rules<'a> {
             limits: user.limits(),
             own: &user.limits,
             own_file: (&user.file, &[]),
+            keys: &["limits"],
             defaults_file: user.file.clone(),
         }
     }
@@ -109,13 +111,14 @@ impl<'a> Rules<'a> {
 
 /// Decides by one set of rules, and returns the reason with the line of the rule.
 fn judge(
-    Rules { none_limits, tools, limits, own, own_file, defaults_file }: &Rules,
+    Rules { none_limits, tools, limits, own, own_file, keys, defaults_file }: &Rules,
     tool: &str,
     path: Option<&str>,
     host: &dyn Host,
 ) -> Result<(Word, String), Stale> {
-    let place =
-        |own: bool, keys: &[&str]| rule_place(if own { *own_file } else { (defaults_file, &[][..]) }, keys, host);
+    let place = |own: bool, field: &[&str]| {
+        rule_place(if own { *own_file } else { (defaults_file, &[][..]) }, &[*keys, field].concat(), host)
+    };
     let write = || place(limits.write_file == RuleFile::Own, &["write"]);
     let hide = || place(limits.hide_file == RuleFile::Own, &["hide"]);
     let network = || place(own.network.is_some(), &["network"]);

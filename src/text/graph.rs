@@ -694,7 +694,7 @@ Do it.
 ",
             ),
             ("s/look.md", "---\nid: look\nname: Look\nemoji: '*'\nthinking: off\n---\nDo it.\n"),
-            ("models.yaml", "best: [anthropic/claude]\n"),
+            ("settings.yaml", "models: { best: [anthropic/claude] }\n"),
         ] {
             files.global.insert(path.to_owned(), text.to_owned());
         }

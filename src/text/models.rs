@@ -30,7 +30,7 @@ pub fn small_window(model: &Model, window: u32, prompt: &str) -> Option<String> 
 
 fn words(model: &Unavailable) -> String {
     match model {
-        Unavailable::NoAlias(name) => format!("models.yaml has no `{}`", on_one_line(name)),
+        Unavailable::NoAlias(name) => format!("your settings have no model `{}`", on_one_line(name)),
         Unavailable::Unknown(name) => format!("pi does not know `{}`", on_one_line(name)),
         Unavailable::NoKey(name) => format!("there is no key for `{}`", on_one_line(name)),
     }

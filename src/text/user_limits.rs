@@ -5,10 +5,10 @@ use crate::definition::{Diagnostic, Found, OwnLimits, Sandbox, ToolPolicy, UserL
 use super::limits::limits_not_known;
 
 /// Notice to a user without limits.
-pub const NO_LIMITS: &str = "You have no limits: there is no ~/.pi/agent/workflows/limits.yaml.";
+pub const NO_LIMITS: &str = "You have no limits: there is no `limits` in ~/.pi/agent/workflows/settings.yaml.";
 
 /// Returns the words of the status line for the limits; `None` without limits.
-pub fn limits_in_brief(found: &Found<UserLimits>, off: bool) -> Option<&'static str> {
+pub fn limits_in_brief(found: &Found, off: bool) -> Option<&'static str> {
     match found {
         Found::Nothing => None,
         _ if off => Some("limits off"),
@@ -19,14 +19,15 @@ pub fn limits_in_brief(found: &Found<UserLimits>, off: bool) -> Option<&'static 
 
 /// Returns the notice of limits that are not known.
 pub fn unusable_limits(diagnostics: &[Diagnostic]) -> String {
+    let help = diagnostics.first().and_then(Diagnostic::help).map_or_else(String::new, |help| format!(" ({help})"));
     format!(
-        "Every tool call is refused: {}. Correct the file, or use /workflow :limits off for this session.",
+        "Every tool call is refused: {}{help}. Correct the file, or use /workflow :limits off for this session.",
         limits_not_known(diagnostics)
     )
 }
 
 /// Returns the notice of limits that have changed.
-pub fn changed_limits(found: &Found<UserLimits>) -> String {
+pub fn changed_limits(found: &Found) -> String {
     match found {
         Found::Content(limits) => format!("Your limits have changed: {}", in_a_line(limits)),
         Found::Nothing | Found::Unusable(_) => format!("Your limits are gone. {NO_LIMITS}"),
@@ -43,7 +44,7 @@ pub fn limits_switched(off: bool) -> &'static str {
 }
 
 /// Returns the panel of `/workflow :limits`.
-pub fn limits_panel(found: &Found<UserLimits>, off: bool) -> String {
+pub fn limits_panel(found: &Found, off: bool) -> String {
     let state = if off { "off in this session" } else { "on" };
     match found {
         Found::Nothing => NO_LIMITS.to_owned(),

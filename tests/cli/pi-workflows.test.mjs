@@ -1215,7 +1215,7 @@ test(
         ".pi/workflows/flow/look.md",
         ".pi/workflows/part/workflow.yaml",
       ].map((path) => join(project, path)),
-      ...["settings.json", "models.json", "auth.json", "workflows/models.yaml", "workflows/x/workflow.yaml"].map(
+      ...["settings.json", "models.json", "auth.json", "workflows/settings.yaml", "workflows/x/workflow.yaml"].map(
         (path) => join(home, ".pi/agent", path),
       ),
       join(sessions, "2026-01-01T00-00-00-000Z_0.jsonl"),

@@ -126,7 +126,7 @@ for (const version of VERSIONS) {
     test("a wait for a limit by the settings takes no time of the budget", LONG, async (t) => {
       const limit = { status: 429, text: "Rate limit. Please try again in 12s." };
       const { run } = await withPi(t, version, [limit, ...steps("next", "next"), REST], {
-        globalFiles: { ...HELLO, "settings.yaml": "onQuota: wait\n" },
+        globalFiles: { ...HELLO, "settings.yaml": "wait: 6h\n" },
       });
       const ended = await run("hello", "Do it", "--budget", "time=5s");
       assert.equal(ended.status, 0, ended.stderr);

@@ -55,7 +55,7 @@ fn command_given_up(prepare: impl Fn() -> Pi, name: &str, arguments: &str) {
 
 /// A workflow whose phases have a model, may write some files without network, and use the folder of the run.
 const LIMITED: [(&str, &str); 4] = [
-    ("global/models.yaml", "strong: [one/paid, one/big:high]"),
+    ("global/settings.yaml", "models: { strong: [one/paid, 'one/big:high'] }"),
     (
         "project/plan/workflow.yaml",
         "name: Plan\ncommandName: plan\ninitialMessage: Begin\nnetwork: false\nphases: [plan.md, do.md]\n",

@@ -21,6 +21,7 @@ import { ALL, LONG, VERSIONS } from "./harness/extent.mjs";
 import { bash, edit, write } from "./harness/limited.mjs";
 import { sessionFiles } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
+import { settingsWith } from "./harness/sandbox.mjs";
 import { underLimits } from "./harness/user-limits.mjs";
 import { statusTexts, workflow } from "./harness/workflows.mjs";
 
@@ -29,7 +30,7 @@ import { statusTexts, workflow } from "./harness/workflows.mjs";
 const LIMITS = "write: [docs/]\nhide: [.env]\nnetwork: false\ntools: { blacklist: [edit] }\n";
 const FILES = { "docs/x": "untouched\n", "src/x": "", ".env": "SECRET\n" };
 const read = (/** @type {string} */ path) => ({ name: "read", arguments: { path } });
-const limitsOf = (/** @type {Sandbox} */ { agent }) => join(agent, "workflows/limits.yaml");
+const limitsOf = (/** @type {Sandbox} */ { agent }) => join(agent, "workflows/settings.yaml");
 
 /** What the agent tries. */
 const TRIES = [bash("touch src/out; cat .env; true"), write("src/written"), read(".env"), edit("docs/x")];
@@ -41,29 +42,33 @@ function led(results, { project }) {
   return [...made, ...changed, ...results.filter((text) => /SECRET/.test(text))];
 }
 
+/** Settings with limits that allow everything. */
+const WIDE = "limits: { write: [/] }\n";
+
 /**
- * Content of `limits.yaml` that means no limits to nobody.
+ * Content of `settings.yaml` that means no limits to nobody.
  *
  * @type {Record<string, (file: string, sandbox: Sandbox) => void>}
  */
 const UNREADABLE = {
   "an empty file": (file) => writeFileSync(file, ""),
-  "comments only": (file) => writeFileSync(file, "# write: [docs/]\n"),
-  "no limit": (file) => writeFileSync(file, "{}\n"),
-  "a field without a value": (file) => writeFileSync(file, "write:\n"),
-  "an unknown field": (file) => writeFileSync(file, "write: [docs/]\nreadonly: true\n"),
-  "a wrong type": (file) => writeFileSync(file, "write: docs/\n"),
-  "a field twice": (file) => writeFileSync(file, "write: [docs/]\nwrite: [/]\n"),
-  "no YAML": (file) => writeFileSync(file, "write: [docs/\n"),
-  "no UTF-8": (file) => writeFileSync(file, Buffer.from("77726974653a205bff5d0a", "hex")),
-  "2 MB": (file) => writeFileSync(file, `write: [docs/]\n#${"x".repeat(2 << 20)}\n`),
+  "comments only": (file) => writeFileSync(file, "# limits: { write: [docs/] }\n"),
+  "no limit": (file) => writeFileSync(file, "limits: {}\n"),
+  "a field without a value": (file) => writeFileSync(file, "limits:\n  write:\n"),
+  "an unknown field": (file) => writeFileSync(file, "limits: { write: [docs/], readonly: true }\n"),
+  "an unknown key": (file) => writeFileSync(file, "write: [docs/]\n"),
+  "a wrong type": (file) => writeFileSync(file, "limits: { write: docs/ }\n"),
+  "a field twice": (file) => writeFileSync(file, "limits:\n  write: [docs/]\n  write: [/]\n"),
+  "no YAML": (file) => writeFileSync(file, "limits: { write: [docs/\n"),
+  "no UTF-8": (file) => writeFileSync(file, Buffer.from("6c696d6974733a205bff5d0a", "hex")),
+  "2 MB": (file) => writeFileSync(file, `${WIDE}#${"x".repeat(2 << 20)}\n`),
   "a link to nothing": (file) => symlinkSync("nothing.yaml", file),
   "a link out of the folder": (file, { home }) => (
-    writeFileSync(join(home, "own.yaml"), "write: [/]\n"),
+    writeFileSync(join(home, "own.yaml"), WIDE),
     symlinkSync(join(home, "own.yaml"), file)
   ),
   "a link into the project": (file, { project }) => (
-    writeFileSync(join(project, "docs/own.yaml"), "write: [/]\n"),
+    writeFileSync(join(project, "docs/own.yaml"), WIDE),
     symlinkSync(join(project, "docs/own.yaml"), file)
   ),
   "a folder": (file) => mkdirSync(file),
@@ -74,9 +79,9 @@ const UNREADABLE = {
 const WIDENING = {
   "a project's limits": ({ project }) => (
     mkdirSync(join(project, ".pi/workflows"), { recursive: true }),
-    writeFileSync(join(project, ".pi/workflows/limits.yaml"), "write: [/]\n")
+    writeFileSync(join(project, ".pi/workflows/settings.yaml"), WIDE)
   ),
-  "limits in the project's folder": ({ project }) => writeFileSync(join(project, "limits.yaml"), "write: [/]\n"),
+  "limits in the project's folder": ({ project }) => writeFileSync(join(project, "settings.yaml"), WIDE),
   "limits of a package": ({ agent, root }) => {
     mkdirSync(join(root, "package/workflows"), { recursive: true });
     writeFileSync(
@@ -88,8 +93,8 @@ const WIDENING = {
         "pi-workflows": { workflows: ["workflows"] },
       }),
     );
-    for (const path of ["package/limits.yaml", "package/workflows/limits.yaml"])
-      writeFileSync(join(root, path), "write: [/]\n");
+    for (const path of ["package/settings.yaml", "package/workflows/settings.yaml"])
+      writeFileSync(join(root, path), WIDE);
     const settings = join(agent, "settings.json");
     writeFileSync(
       settings,
@@ -98,9 +103,9 @@ const WIDENING = {
   },
   "limits below the agent folder's other folders": ({ agent }) => (
     mkdirSync(join(agent, "workflows/other"), { recursive: true }),
-    writeFileSync(join(agent, "workflows/other/limits.yaml"), "write: [/]\n")
+    writeFileSync(join(agent, "workflows/other/settings.yaml"), WIDE)
   ),
-  "another name beside it": ({ agent }) => writeFileSync(join(agent, "workflows/limits.yml"), "write: [/]\n"),
+  "another name beside it": ({ agent }) => writeFileSync(join(agent, "workflows/settings.yml"), WIDE),
 };
 
 let home = "";
@@ -139,7 +144,7 @@ for (const version of VERSIONS) {
             for (const text of results)
               assert.match(
                 text,
-                /^\[limits\] Every tool call is refused: the user's limits are not known: .*limits\.yaml/,
+                /^\[limits\] Every tool call is refused: the user's limits are not known: .*settings\.yaml/,
                 `${name}: ${text}`,
               );
             assert.equal(statusTexts(rpc).at(-1), "limits not known", name);
@@ -201,24 +206,24 @@ for (const version of VERSIONS) {
         const { play, sandbox, rpc } = await underLimits(t, version, LIMITS, {
           files: FILES,
           before: ({ agent, project }) => {
-            symlinkSync(join(agent, "workflows/limits.yaml"), join(project, "docs/link.yaml"));
+            symlinkSync(join(agent, "workflows/settings.yaml"), join(project, "docs/link.yaml"));
             symlinkSync(agent, join(project, "docs/agent"));
-            linkSync(join(agent, "workflows/limits.yaml"), join(project, "docs/hard.yaml"));
+            linkSync(join(agent, "workflows/settings.yaml"), join(project, "docs/hard.yaml"));
           },
         });
         await play(
           [
-            write("docs/link.yaml", "write: [/]\n"),
-            write("docs/agent/workflows/limits.yaml", "write: [/]\n"),
-            write("docs/hard.yaml", "write: [/]\n"),
+            write("docs/link.yaml", WIDE),
+            write("docs/agent/workflows/settings.yaml", WIDE),
+            write("docs/hard.yaml", WIDE),
           ],
           [
             bash(
-              "for f in docs/link.yaml docs/agent/workflows/limits.yaml docs/hard.yaml; do echo 'write: [/]' > $f; done; rm -rf docs/agent/*; true",
+              "for f in docs/link.yaml docs/agent/workflows/settings.yaml docs/hard.yaml; do echo 'write: [/]' > $f; done; rm -rf docs/agent/*; true",
             ),
           ],
         );
-        assert.equal(readFileSync(limitsOf(sandbox), "utf8"), LIMITS);
+        assert.equal(readFileSync(limitsOf(sandbox), "utf8"), settingsWith(LIMITS));
         assert.ok(existsSync(join(sandbox.agent, "settings.json")));
         await rpc.close();
       });
@@ -320,7 +325,7 @@ for (const version of VERSIONS) {
           ),
           bash(`mv ${sandbox.root}/agent ${sandbox.root}/a3; true`),
         ]);
-        assert.equal(readFileSync(limitsOf(sandbox), "utf8"), "network: true\n");
+        assert.equal(readFileSync(limitsOf(sandbox), "utf8"), settingsWith("network: true\n"));
         assert.deepEqual(
           ["a2", "a3"].filter((name) => existsSync(join(sandbox.root, name))),
           [],

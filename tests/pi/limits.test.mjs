@@ -1,4 +1,4 @@
-// The user's own limits, `limits.yaml`: they hold in every session, without a run and in one.
+// The user's own limits: they hold in every session, without a run and in one.
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
@@ -9,6 +9,7 @@ import { bash, edit, write } from "./harness/limited.mjs";
 import { branchOf } from "./harness/branches.mjs";
 import { runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
+import { settingsWith } from "./harness/sandbox.mjs";
 import { stage } from "./harness/stage.mjs";
 import { underLimits } from "./harness/user-limits.mjs";
 import { leave, phaseFile, statusTexts, toolResults, workflow } from "./harness/workflows.mjs";
@@ -43,7 +44,7 @@ for (const version of VERSIONS) {
         );
         assert.match(
           outside,
-          /^\[limits\] "src\/y" cannot be written under the user's limits\. Writable: docs\/ \(`write` in .*limits\.yaml\)\.$/,
+          /^\[limits\] "src\/y" cannot be written under the user's limits\. Writable: docs\/ \(`write` in .*settings\.yaml\)\.$/,
         );
         assert.doesNotMatch(inside, /limits/);
         assert.match(edited, /^\[limits\] "src\/x" cannot be written/);
@@ -61,12 +62,12 @@ for (const version of VERSIONS) {
         const results = await play(
           [
             bash(
-              `echo free > src/new; echo 'write: [/]' > ${agent}/workflows/limits.yaml; rm ${agent}/workflows/limits.yaml; mv ${agent} ${agent}2; echo x >> ${agent}/settings.json; true`,
+              `echo free > src/new; echo 'write: [/]' > ${agent}/workflows/settings.yaml; rm ${agent}/workflows/settings.yaml; mv ${agent} ${agent}2; echo x >> ${agent}/settings.json; true`,
             ),
           ],
-          [write(`${agent}/workflows/limits.yaml`), write(`${agent}/extensions/x.ts`), write("src/free")],
+          [write(`${agent}/workflows/settings.yaml`), write(`${agent}/extensions/x.ts`), write("src/free")],
         );
-        assert.equal(readFileSync(join(agent, "workflows/limits.yaml"), "utf8"), "network: true\n");
+        assert.equal(readFileSync(join(agent, "workflows/settings.yaml"), "utf8"), settingsWith("network: true\n"));
         assert.doesNotMatch(readFileSync(join(agent, "settings.json"), "utf8"), /x$/m);
         assert.equal(readFileSync(join(sandbox.project, "src/new"), "utf8"), "free\n");
         assert.equal(readFileSync(join(sandbox.project, "src/free"), "utf8"), "changed\n");
@@ -80,7 +81,7 @@ for (const version of VERSIONS) {
           const { model, sandbox } = await stage(
             t,
             [{ calls: [write("src/y"), bash("touch src/z; touch docs/z")] }, { text: "Over." }],
-            { globalFiles: { "limits.yaml": LIMITS }, files: FILES },
+            { globalFiles: { "settings.yaml": settingsWith(LIMITS) }, files: FILES },
           );
           const { code } = await runPrint({ version, sandbox, mode, prompt: "Go" });
           assert.equal(code, 0);
@@ -98,7 +99,7 @@ for (const version of VERSIONS) {
       test("hold in branches, also while those of the session are off", LONG, async (t) => {
         const group = { id: "both", phases: ["one.md", "two.md"], parallel: true };
         const globalFiles = {
-          "limits.yaml": LIMITS,
+          "settings.yaml": settingsWith(LIMITS),
           ...workflow("pair", ["do"], { phases: ["do.md", group], autoContinue: false }),
           ...Object.fromEntries(["one", "two"].map((id) => [`pair/${id}.md`, phaseFile({ id, write: [] })])),
         };

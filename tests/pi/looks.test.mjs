@@ -61,10 +61,10 @@ const LOOK = `grep -rs ${SECRET} . ~/.ssh | head -n 3; for d in $(find . -type d
 echo written 2>/dev/null | tee $(find . -name linked 2>/dev/null) >/dev/null 2>&1
 find . -name closed -exec chmod 700 {} + 2>/dev/null; echo look >>src/looks; echo looked`;
 
-/** The limits, as fields of a phase; a text is a `limits.yaml`. @type {Record<string, string | Record<string, unknown>>} */
+/** The limits, as fields of a phase; a text has the user's own. @type {Record<string, string | Record<string, unknown>>} */
 const RULES = {
   "a writable folder": { write: ["src/"], hide: [".env", "vault/"] },
-  "limits.yaml without a run": "hide: [.env, vault/]\n",
+  "limits without a run": "hide: [.env, vault/]\n",
   "a hidden file": { hide: [".env", "vault/"] },
   "a hidden folder": { hide: ["vault/", ".env", "src/x/a/"] },
   "a hidden file in a writable folder": { write: ["src/x/"], hide: [".env", "vault/", "src/x/a/.env"] },

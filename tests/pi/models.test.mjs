@@ -1,5 +1,5 @@
-// The model and the thinking level of a phase: `model` and `thinking` of its front matter, of entries and of workflows, and the aliases of
-// `models.yaml`.
+// The model and the thinking level of a phase: `model` and `thinking` of its front matter, of entries and of workflows, and the user's
+// aliases.
 
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
@@ -17,7 +17,7 @@ import { notices, phaseFile, step, workflow } from "./harness/workflows.mjs";
 const QUIET = { autoContinue: false };
 const REST = { text: "I rest." };
 const NEXT = step("next");
-const ALIASES = "strong: [openai/gpt-5.2, one/big:high]\nfast: two/x/small:y\n";
+const SETTINGS = "builtin: false\nmodels:\n  strong: [openai/gpt-5.2, one/big:high]\n  fast: two/x/small:y\n";
 
 /**
  * Starts a model server, which pi knows as four models of two providers; the user's is `one/user` at the level `low`.
@@ -30,7 +30,7 @@ const ALIASES = "strong: [openai/gpt-5.2, one/big:high]\nfast: two/x/small:y\n";
  * @param {Record<string, string>} [more] other files
  */
 async function stageModels(t, script, phases, fields, more) {
-  const globalFiles = { ...workflow("hello", phases, { ...QUIET, ...fields }), "models.yaml": ALIASES, ...more };
+  const globalFiles = { ...workflow("hello", phases, { ...QUIET, ...fields }), "settings.yaml": SETTINGS, ...more };
   const settings = { defaultProvider: "one", defaultModel: "user", defaultThinkingLevel: "low" };
   const { model, sandbox } = await stage(t, script, { globalFiles, settings });
   const provider = (/** @type {string[]} */ ...ids) => ({

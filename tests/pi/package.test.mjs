@@ -85,7 +85,6 @@ const PACKED = [
     "groups-and-branches",
     "inputs-and-outputs",
     "limits",
-    "limits-in-every-session",
     "outcomes-and-conditions",
     "packages",
     "phase-files",

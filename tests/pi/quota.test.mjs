@@ -20,7 +20,7 @@ import {
 } from "./harness/workflows.mjs";
 
 const HELLO = workflow("hello", ["plan", "build"], { autoContinue: false });
-const WAIT = { "settings.yaml": "onQuota: wait\n" };
+const WAIT = { "settings.yaml": "wait: 6h\n" };
 const TASK = "/workflow hello Add a route";
 
 /** A request that a limit refuses. @param {string} when */

@@ -21,7 +21,7 @@ import { states, toolResults } from "./harness/workflows.mjs";
 
 const PAGE = readFileSync(join(REPO, "docs/recipes.md"), "utf8");
 const WORKFLOWS = ".pi/workflows/";
-const LIMITS = "~/.pi/agent/workflows/limits.yaml";
+const LIMITS = "~/.pi/agent/workflows/settings.yaml";
 /** The recipes without a workflow. */
 const OF_SETTINGS = ["Told outside of pi", "Limits for every session"];
 
@@ -75,7 +75,7 @@ test("each recipe is a whole workflow, loads without a diagnostic, and can be st
   assert.equal(new Set(paths).size, paths.length, "a file of two recipes");
   const folder = mkdtempSync(join(tmpdir(), "pi-workflows-recipes-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
-  for (const [path, text] of Object.entries({ ...OF_WORKFLOWS, "limits.yaml": FILES[LIMITS] })) {
+  for (const [path, text] of Object.entries({ ...OF_WORKFLOWS, "settings.yaml": FILES[LIMITS] })) {
     mkdirSync(join(folder, dirname(path)), { recursive: true });
     writeFileSync(join(folder, path), text);
   }
@@ -175,7 +175,7 @@ for (const version of VERSIONS) {
       const write = (/** @type {string} */ path) => ({ name: "write", arguments: { path, content: "x\n" } });
       const calls = [write("src/a.ts"), write("package.json")];
       const { model, sandbox } = await stage(t, [{ calls }, { text: "Done." }], {
-        globalFiles: { "limits.yaml": FILES[LIMITS] },
+        globalFiles: { "settings.yaml": FILES[LIMITS] },
         files: { ...PROJECT, "src/b.ts": "" },
       });
       const rpc = await startRpc({ version, sandbox });

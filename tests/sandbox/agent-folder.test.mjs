@@ -34,7 +34,7 @@ function home(t, linked = false) {
   if (linked) symlinkSync("elsewhere", at(".pi"));
   else execFileSync("mv", [at("elsewhere"), at(".pi")]);
   const agent = at(".pi/agent");
-  const limits = join(agent, "workflows/limits.yaml");
+  const limits = join(agent, "workflows/settings.yaml");
   writeFileSync(limits, "mine\n");
   writeFileSync(at("other/x"), "mine\n");
   /** Runs these lines confined. @param {string[]} writable @param {...string} lines */
@@ -62,10 +62,10 @@ suite("the agent's folder", { skip: process.platform === "linux" ? false : "need
           `mv ${agent} ${agent}2`,
           `mv ${root}/.pi ${root}/.pi2`,
           `rm ${root}/.pi; mkdir -p ${agent}/workflows; echo theirs > ${limits}`,
-          `mv ${root}/elsewhere ${root}/elsewhere2; mkdir -p ${root}/elsewhere/agent/workflows; echo theirs > ${root}/elsewhere/agent/workflows/limits.yaml`,
+          `mv ${root}/elsewhere ${root}/elsewhere2; mkdir -p ${root}/elsewhere/agent/workflows; echo theirs > ${root}/elsewhere/agent/workflows/settings.yaml`,
           `ln ${limits} ${root}/project/hard; echo theirs > ${root}/project/hard`,
-          `ln -s ${agent} ${root}/project/soft; echo theirs > ${root}/project/soft/workflows/limits.yaml`,
-          `cd ${agent} && echo theirs > workflows/limits.yaml`,
+          `ln -s ${agent} ${root}/project/soft; echo theirs > ${root}/project/soft/workflows/settings.yaml`,
+          `cd ${agent} && echo theirs > workflows/settings.yaml`,
           `chmod 777 ${limits}; echo theirs > ${limits}`,
           `truncate -s 0 ${limits}`,
           `mkdir ${root}/o; mount --bind ${root}/o ${agent}; unshare -Um mount --bind ${root}/o ${agent}`,
@@ -138,7 +138,7 @@ suite("the agent's folder", { skip: process.platform === "linux" ? false : "need
         limits,
         join(agent, "new"),
         at("project/hard"),
-        at("project/soft/workflows/limits.yaml"),
+        at("project/soft/workflows/settings.yaml"),
         join(root, "project/../.pi/agent/x"),
       ]) {
         await assert.rejects(writeFile(path, "theirs\n"), /is in the agent's folder, which may not be written/, path);

@@ -261,7 +261,7 @@ for (const version of VERSIONS) {
           return variant === "none" ? { text: "All done." } : step("next");
         };
         const { startCommand, sandbox, model } = await withPi(t, version, script, {
-          globalFiles: { ...FLOWS, "limits.yaml": "hide: [~/mine/]\n" },
+          globalFiles: { ...FLOWS, "settings.yaml": "limits: { hide: [~/mine/] }\n" },
         });
         const address = new URL(model.baseUrl);
         const check = `#!/bin/sh\necho more > written.txt\n[ -f "$(dirname "$0")/secret.txt" ] && grep -q yes done.txt && node -e 'require("net").connect(${address.port}, "${address.hostname}").on("connect", () => process.exit(0)).on("error", () => process.exit(5))'\n`;

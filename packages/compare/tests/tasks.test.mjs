@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { readTask } from "../tasks.js";
-import { trialLimits } from "../trial.js";
+import { trialSettings } from "../trial.js";
 import { openWorkflows } from "../../../cli/workflows.js";
 import { inWords } from "../../../cli/words.js";
 
@@ -81,18 +81,21 @@ test("the schema of tasks has the fields that are read", () => {
   );
 });
 
-test("the limits of a trial hide more, and those that cannot be read are an error", () => {
-  const limits = (/** @type {string | undefined} */ text) =>
-    trialLimits(text, ["/evals/"], "/home/u", readers.readYaml);
-  const own = "tools: { blacklist: [bash] }\nhide: [.env, ~/.aws/]\nwrite: [src/]\nnetwork: false\n";
-  assert.deepEqual(JSON.parse(limits(own)), {
-    tools: { blacklist: ["bash"] },
-    hide: [".env", "/home/u/.aws/", "/evals/"],
-    write: ["src/"],
-    network: false,
+test("the settings of a trial hide more, and those that cannot be read are an error", () => {
+  const settings = (/** @type {string | undefined} */ text) =>
+    trialSettings(text, ["/evals/"], "/home/u", readers.readYaml);
+  const limits = "tools: { blacklist: [bash] }, hide: [.env, ~/.aws/], write: [src/], network: false";
+  assert.deepEqual(JSON.parse(settings(`limits: { ${limits} }\nbuiltin: false\nonEvent: [tell]\n`)), {
+    limits: {
+      tools: { blacklist: ["bash"] },
+      hide: [".env", "/home/u/.aws/", "/evals/"],
+      write: ["src/"],
+      network: false,
+    },
+    builtin: false,
   });
-  assert.equal(limits(undefined), '{"hide":["/evals/"]}');
-  assert.equal(limits("\u{feff}hide: [a]"), '{"hide":["a","/evals/"]}');
-  for (const text of ["[", "- a", "", "hide: .env", "hide:", "hide: [a]\nhide: [b]"])
-    assert.throws(() => limits(text), text);
+  assert.equal(settings(undefined), '{"limits":{"hide":["/evals/"]}}');
+  assert.equal(settings("\u{feff}limits: { hide: [a] }"), '{"limits":{"hide":["a","/evals/"]}}');
+  for (const text of ["[", "- a", "", "limits: 7", "limits: { hide: .env }", "limits: { hide: }", "wait: 6h\nwait: 7h"])
+    assert.throws(() => settings(text), text);
 });

@@ -21,7 +21,6 @@ pub enum LimitProblem {
     CommandsWrite,
     NetworkWithoutSandbox,
     UnusedSandbox,
-    NoLimit,
     VariableOfRun { variable: String },
     OpenLimits,
 }
@@ -88,9 +87,6 @@ impl LimitProblem {
             Self::UnusedSandbox => warning("unused `sandbox`: there is no `write` and no `network: false`")
                 .help("add the limit that commands are held to, or remove `sandbox`")
                 .marking("sandbox"),
-            Self::NoLimit => {
-                error("there is no limit in this file").help("write one, such as `write: [src/]`, or delete the file")
-            }
             Self::VariableOfRun { variable } => error(format!("`write`: `{variable}` has a value in a run only"))
                 .help("these limits hold without a run too: list a folder")
                 .marking(variable),

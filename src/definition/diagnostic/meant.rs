@@ -17,6 +17,8 @@ pub enum Mapping {
     Check,
     /// An input, an output, or a field of records.
     Value,
+    /// The user's settings.
+    Settings,
     /// Another mapping, whose fields no other program has.
     Other,
 }
@@ -30,6 +32,7 @@ impl Mapping {
             Self::Prompt => "an entry with `prompt`",
             Self::Check => "a check of `gate`",
             Self::Value => "an input or an output",
+            Self::Settings => "the settings",
             Self::Other => "another place",
         }
     }
@@ -41,6 +44,7 @@ impl Mapping {
             Self::Phase => "docs/reference/phase-files.md",
             Self::Check => "docs/reference/gates.md",
             Self::Value => "docs/reference/inputs-and-outputs.md",
+            Self::Settings => "docs/reference/settings.md",
             Self::Other => "docs/README.md",
         }
     }
@@ -253,7 +257,7 @@ fn find(field: &str, of: Mapping) -> Option<(usize, Meant)> {
             Here(PROMPT | WHEN | LABEL) => entry,
             _ => phase,
         },
-        Mapping::Value | Mapping::Other => Unknown,
+        Mapping::Value | Mapping::Settings | Mapping::Other => Unknown,
     };
     Some((row, meant))
 }
@@ -302,6 +306,8 @@ pub(crate) fn part(of: &str, field: &str) -> Option<&'static str> {
 /// Returns the help for a field that was removed from every mapping, or that does not belong in this mapping.
 pub(crate) fn gone(field: &str, of: Mapping) -> Option<String> {
     let help = match &*plain(field) {
+        "onquota" | "maxwait" if of == Mapping::Settings => "write `wait: 6h`; without it a run pauses",
+        "write" | "hide" | "network" | "sandbox" | "tools" if of == Mapping::Settings => "write it below `limits`",
         "gate" | "gateattempts" if of != Phase => {
             return Some(format!(
                 "`{field}` belongs in {PLACE_OF_PHASES}: of the last phase, and of those with an outcome that leads to `done`"

@@ -17,7 +17,6 @@ pub(crate) mod problem;
 pub(crate) mod report;
 pub(crate) mod settings;
 pub(crate) mod tool;
-pub(crate) mod user_file;
 pub(crate) mod value;
 pub(crate) mod variable;
 pub(crate) mod workflow;
@@ -25,8 +24,7 @@ pub(crate) mod yaml;
 
 pub use self::{
     description::*, excerpt::*, field::*, file::*, gate::*, limit::*, meant::*, model::*, package::*, parallel::*,
-    phase::*, place::*, problem::*, report::*, settings::*, tool::*, user_file::*, value::*, variable::*, workflow::*,
-    yaml::*,
+    phase::*, place::*, problem::*, report::*, settings::*, tool::*, value::*, variable::*, workflow::*, yaml::*,
 };
 
 pub(crate) use anchor::*;

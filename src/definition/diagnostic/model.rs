@@ -22,7 +22,8 @@ impl ModelProblem {
                 let unknown = warning(format!("unknown alias `{name}` of a model"));
                 match suggestion {
                     Some(_) => unknown.suggest(suggestion.as_ref()),
-                    None => unknown.help(format!("add `{name}: PROVIDER/ID` to ~/.pi/agent/workflows/models.yaml")),
+                    None => unknown
+                        .help(format!("add `{name}: PROVIDER/ID` to `models` in ~/.pi/agent/workflows/settings.yaml")),
                 }
             }
             Self::UnknownThinking { name, suggestion } => {

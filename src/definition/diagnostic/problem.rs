@@ -11,7 +11,6 @@ use super::parallel::ParallelProblem;
 use super::phase::PhaseProblem;
 use super::settings::SettingsProblem;
 use super::tool::ToolProblem;
-use super::user_file::UserFileProblem;
 use super::variable::VariableProblem;
 use super::workflow::WorkflowProblem;
 use super::yaml::YamlProblem;
@@ -52,7 +51,6 @@ problems! {
     Phase(PhaseProblem),
     Gate(GateProblem),
     Limit(LimitProblem),
-    UserFile(UserFileProblem),
     Settings(SettingsProblem),
     Workflow(WorkflowProblem),
     Parallel(ParallelProblem),

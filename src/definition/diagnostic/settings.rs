@@ -1,19 +1,39 @@
 //! The user's `settings.yaml`.
 
-use super::description::{Description, error};
+use super::description::{Description, error, warning};
+use crate::definition::model::SETTINGS_FILE;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum SettingsProblem {
-    NoSetting,
+    NotUtf8,
     NotAWait,
+    OtherName,
+    NotTheUsers,
+    /// A file of the user's that is no more, the key in its place, and the line that has its content.
+    LeftOver {
+        name: &'static str,
+        key: &'static str,
+        line: Option<String>,
+    },
 }
 
 impl SettingsProblem {
     pub(crate) fn describe(&self) -> Description {
         match self {
-            Self::NoSetting => error("there is no setting in this file")
-                .help("write one, such as `builtin: false`, or delete the file"),
-            Self::NotAWait => error("`maxWait` is no time").help("write a duration like `6h` or `90m`, at most 7 days"),
+            Self::NotUtf8 => error("not valid UTF-8").help("save the file as UTF-8"),
+            Self::NotAWait => error("`wait` is no time").help("write a duration like `6h` or `90m`, at most 7 days"),
+            Self::OtherName => error(format!("the user's settings must be in a file named `{SETTINGS_FILE}`"))
+                .help(format!("rename it to `{SETTINGS_FILE}`")),
+            Self::NotTheUsers => warning("unused: settings are the user's own, and no project has any")
+                .help(format!("move it to `~/.pi/agent/workflows/{SETTINGS_FILE}`")),
+            Self::LeftOver { name, key, line } => {
+                let message = format!("`{name}` is no more: `{key}` in `{SETTINGS_FILE}` is in its place");
+                let left_over = if *key == "limits" { error(message) } else { warning(message) };
+                left_over.help(match line {
+                    Some(line) => format!("delete it, and write this line into `{SETTINGS_FILE}`: {line}"),
+                    None => "delete it; docs/reference/settings.md of pi-workflows has the keys".to_owned(),
+                })
+            }
         }
     }
 }

@@ -28,7 +28,6 @@ pub struct Library {
     skipped: Vec<String>,
     listed: Vec<Listed>,
     replacing: Replacing,
-    aliases: Aliases,
     settings: Settings,
     /// Computed seals by key: every tool call compares seals.
     seals: RefCell<Map<String, String>>,
@@ -43,7 +42,6 @@ pub(crate) struct Parts {
     pub skipped: Vec<String>,
     pub listed: Vec<Listed>,
     pub replacing: Replacing,
-    pub aliases: Aliases,
     pub settings: Settings,
 }
 
@@ -90,7 +88,7 @@ impl LeftOut {
 impl Library {
     /// Makes a library. References must lead to workflows of the library, and must not form a cycle.
     pub(crate) fn of(parts: Parts) -> Self {
-        let Parts { workflows, left_out, skipped, listed, replacing, aliases, settings } = parts;
+        let Parts { workflows, left_out, skipped, listed, replacing, settings } = parts;
         let (mut index, mut commands) = (Map::new(), Map::new());
         // A workflow with errors that is not a package's keeps its name: no package's workflow runs in its place.
         let own_with_errors = || left_out.iter().filter(|other| package_of(&other.key).is_none());
@@ -121,7 +119,6 @@ impl Library {
             skipped,
             listed,
             replacing,
-            aliases,
             settings,
             seals,
         };
@@ -256,7 +253,7 @@ impl Library {
     }
 
     pub fn aliases(&self) -> &Aliases {
-        &self.aliases
+        &self.settings.models
     }
 
     /// Returns the workflow that `/workflow NAME` starts: the first with this command name, with workflows of the

@@ -33,7 +33,6 @@ pub mod seal;
 pub mod settings;
 pub mod tools;
 pub mod totals;
-pub mod user_files;
 pub mod user_limits;
 pub mod value_type;
 pub mod values;
@@ -48,7 +47,7 @@ pub use self::{
     bound_values::*, budget::*, files::*, gate::*, groups::*, hidden::*, inputs::*, library::*, limits::*, models::*,
     offers::*, outcomes::*, own_limits::*, own_work::*, parallel::*, path_variables::*, paths::*, permission::*,
     program_variables::*, records::*, results::*, rule_inputs::*, schema::*, scripts::*, settings::*, tools::*,
-    totals::*, user_files::*, user_limits::*, value_type::*, values::*, words::*, work::*, workflow::*,
+    totals::*, user_limits::*, value_type::*, values::*, words::*, work::*, workflow::*,
 };
 pub use nearest::nearest;
 

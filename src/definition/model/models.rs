@@ -1,8 +1,7 @@
 //! Models and thinking levels: the fields `model` and `thinking`, and the user's aliases.
 //!
 //! A name with `/` is that of a model, `PROVIDER/ID`, with an optional `:LEVEL` behind it. A name without `/` is an
-//! alias: `models.yaml` in the user's own workflows folder tells the models that it stands for. A project has no such
-//! file, so a repository can name `strong` without a say in who is paid for it.
+//! alias: the user's settings tell the models that it stands for. A project has no settings, so a repository can name `strong` without a say in who is paid for it.
 
 use crate::sorted::Map;
 use serde::Serialize;
@@ -35,12 +34,6 @@ impl OwnModel {
         }
     }
 }
-
-/// The file with the user's aliases, in the root [`ALIASES_ROOT`].
-pub(crate) const ALIASES_FILE: &str = "models.yaml";
-
-/// The root that the user's own workflows lie in.
-pub(crate) const ALIASES_ROOT: &str = "global";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]

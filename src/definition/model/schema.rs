@@ -42,7 +42,9 @@ pub enum Kind {
     NameOrNames,
     /// A list of paths and globs, with at most this many entries.
     Paths(usize),
-    /// A program and its arguments; also a mapping with these fields, if there are some.
+    /// A mapping of names to names of models or lists of them.
+    Aliases,
+    /// A program and its arguments, or a mapping with these fields.
     Program(&'static [Field]),
     /// A list of checks, each a mapping with exactly one of the first of these fields.
     Checks(&'static [Field]),
@@ -410,7 +412,7 @@ table! {
 table! {
     pub(super) const MODEL: [
         /// The model: the first of these names for which the user has a key. A name is `PROVIDER/ID`,
-        /// `PROVIDER/ID:LEVEL`, or an alias of the user's `models.yaml`. In `workflow.yaml` the default of its phases, also
+        /// `PROVIDER/ID:LEVEL`, or an alias of the user's settings. In `workflow.yaml` the default of its phases, also
         /// in nested workflows.
         "model": Kind::NameOrNames => "the user's model",
         /// The thinking level. Default: the level behind the name of the model, or else the level that pi has for the
@@ -472,25 +474,25 @@ table! {
     ];
 }
 
-/// The values of `onQuota`.
-pub const ON_QUOTA: [&str; 2] = ["pause", "wait"];
-
 table! {
     pub const SETTINGS_FIELDS: [
+        /// Limits that hold in every session, with and without a run.
+        "limits": Kind::Mapping { fields: &LIMITS_FIELDS, switch: false, one: false } => "none",
+        /// Names for models, each with a model `PROVIDER/ID`, also with `:LEVEL`, or with a list of them: the first for
+        /// which you have a key.
+        "models": Kind::Aliases => "none",
+        /// At a limit of the model, as of a subscription, a run waits for its end and goes on by itself. This is the longest
+        /// time of all such waits together until you act again, at most 7 days.
+        "wait": Kind::Duration("6h") => "the run pauses",
         /// `false`: the workflows that come with this package are not there.
         "builtin": Kind::Bool => "true",
-        /// The behaviour of a run at a limit of the model, as of a subscription: `pause` until you resume it, or `wait`, so
-        /// that it goes on by itself when the limit ends.
-        "onQuota": Kind::OneOf(&ON_QUOTA) => "pause",
-        /// The longest time of all such waits together until you act again, at most 7 days.
-        "maxWait": Kind::Duration("6h") => "6h",
         /// A program and its arguments, as a list, without a shell. It gets each event of a run of which you want to know.
         "onEvent": Kind::Program(&ON_EVENT_FIELDS) => "none",
     ];
 }
 
 pub const ON_EVENT_FIELDS: [Field; 2] = [
-    row("program", Kind::Program(&[]), "", "The program and its arguments."),
+    required("program", Kind::Options, Needed::Always).described("The program and its arguments."),
     row("texts", Kind::Bool, "false", "`true`: the events have texts of users, models and commands too."),
 ];
 

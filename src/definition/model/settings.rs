@@ -2,15 +2,36 @@
 
 use std::time::Duration;
 
-/// The content of the user's `settings.yaml`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+use super::models::Aliases;
+
+/// The root with the user's own files.
+pub(crate) const USERS_ROOT: &str = "global";
+
+/// The root with the workflows of this package.
+pub const BUILTIN_ROOT: &str = "builtin";
+
+/// The file of the settings. A project and a package have none.
+pub(crate) const SETTINGS_FILE: &str = "settings.yaml";
+
+/// Files of earlier versions, each with the key of the settings that is in its place.
+pub(crate) const LEFT_OVER: [(&str, &str); 3] =
+    [("limits.yaml", "limits"), ("models.yaml", "models"), ("notify.yaml", "onEvent")];
+
+/// Returns true for a name of the file of the settings, or one under which it may be written by mistake.
+pub(crate) fn means_settings(name: &str) -> bool {
+    let names = [SETTINGS_FILE, "settings.yml", "setting.yaml", "setting.yml"];
+    names.iter().any(|other| other.eq_ignore_ascii_case(name))
+}
+
+/// The user's settings without the limits of every session.
+#[derive(Debug, Clone)]
 pub struct Settings {
+    pub models: Aliases,
+    /// A run goes on by itself when a limit of the model ends; the longest time of all such waits since the user acted
+    /// last, in milliseconds. `None`: it pauses.
+    pub wait_ms: Option<u64>,
     /// The workflows of this package can be started.
     pub builtin: bool,
-    /// A run goes on by itself when a limit of the model ends.
-    pub waits: bool,
-    /// The longest time of all such waits since the user acted last, in milliseconds.
-    pub max_wait_ms: u64,
     /// The program that gets the events of which a user wants to know.
     pub on_event: Option<OnEvent>,
 }
@@ -25,7 +46,7 @@ pub struct OnEvent {
 }
 
 /// The time of the waits where the user gives none, in milliseconds.
-const MAX_WAIT_MS: u64 = 6 * 3_600_000;
+pub const WAIT_MS: u64 = 6 * 3_600_000;
 /// The longest time that a user can give, in milliseconds.
 pub const LONGEST_WAIT_MS: u64 = 7 * 86_400_000;
 
@@ -36,13 +57,15 @@ pub fn wait_ms(time: Duration) -> Option<u64> {
 }
 
 impl Settings {
-    /// The settings of a file that cannot be read or has errors: nothing that a file has to allow, or may switch off.
-    pub(crate) const CAREFUL: Self = Self { builtin: false, waits: false, max_wait_ms: MAX_WAIT_MS, on_event: None };
+    /// The settings of a file that cannot be read: nothing that a file has to allow, or may switch off.
+    pub(crate) fn careful() -> Self {
+        Self { builtin: false, ..Self::default() }
+    }
 }
 
 /// The settings without a file.
 impl Default for Settings {
     fn default() -> Self {
-        Self { builtin: true, waits: false, max_wait_ms: MAX_WAIT_MS, on_event: None }
+        Self { models: Aliases::default(), wait_ms: None, builtin: true, on_event: None }
     }
 }

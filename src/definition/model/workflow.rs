@@ -19,8 +19,8 @@ use super::schema::{
     MAX_PHASES, MODEL, Needed, OUTPUT_FIELDS, OWN_LIMITS, TOOLS_FIELDS, field, fields, required,
 };
 use super::scripts::Scripts;
+use super::settings::BUILTIN_ROOT;
 use super::tools::{READING_TOOLS, is_carrier, means_tool};
-use super::user_files::BUILTIN_ROOT;
 use super::value_type::{Bounds, Output, ValueType};
 use super::values::{Condition, Each, WorkflowOutput};
 use super::variables::{

@@ -101,22 +101,16 @@ impl<'a> Fields<'a> {
         Some(value)
     }
 
-    /// Refuses unknown keys of the mapping that a field has.
-    pub fn check_part(&mut self, of: &'static str, known: &'static [&'static str]) {
-        let Some(Yaml::Map(entries)) = self.tree.root.get(of) else { return };
-        let unknown = entries.iter().map(|(key, _)| key.to_string()).filter(|key| !known.contains(&&**key));
-        for field in unknown.collect::<Vec<_>>() {
-            let at = [PathPart::Key(of), PathPart::Name(&field)];
+    /// Refuses unknown keys of the mapping that a field has. Returns true if it has no such key.
+    pub fn check_part(&mut self, of: &'static str, known: &'static [&'static str]) -> bool {
+        let Some(Yaml::Map(entries)) = self.tree.root.get(of) else { return true };
+        let keys = entries.iter().map(|(key, _)| key.to_string());
+        let unknown: Vec<String> = keys.filter(|key| !known.contains(&&**key)).collect();
+        for field in &unknown {
+            let at = [PathPart::Key(of), PathPart::Name(field)];
             self.report(&at, FieldProblem::UnknownPart { of, field: field.clone(), known });
         }
-    }
-
-    /// Refuses unknown keys at the top of the file, and a file without a field.
-    pub fn check_own_keys(&mut self, none: impl Into<Problem>) {
-        self.check_keys();
-        if !self.has_errors && self.known.iter().all(|key| self.tree.root.get(key).is_none()) {
-            self.report(&[], none);
-        }
+        unknown.is_empty()
     }
 
     /// Reports a diagnostic of the node at a path, or of the nearest existing node above it.
@@ -343,19 +337,6 @@ impl<'a> Fields<'a> {
         Vec::new()
     }
 
-    /// Reads a list; `None` without the field, and after an error.
-    pub fn list(&mut self, field: &'static str, expected: &'static str) -> Option<Vec<Yaml>> {
-        match self.tree.root.get(field) {
-            None | Some(Yaml::Null) => None,
-            Some(Yaml::List(items)) => Some(items.clone()),
-            Some(other) => {
-                let problem = not_a_list(field.into(), expected, other);
-                self.report(&[PathPart::Key(field)], problem);
-                None
-            }
-        }
-    }
-
     /// Reads a field that is one of a few words, and returns its index among them. The first is the default, also for a
     /// blank value, which [`Fields::check_values`] reports.
     pub fn choice(&mut self, field: &'static str, words: &'static [&'static str]) -> usize {
@@ -520,7 +501,7 @@ fn find_empty<'a>(
         let items = value.items().iter().enumerate();
         let items = items.map(|(index, item)| ([&at[..], &[PathPart::Item(index)]].concat(), item));
         match field.kind {
-            Kind::Mapping { fields, .. } | Kind::Program(fields) => {
+            Kind::Mapping { fields, .. } => {
                 find_empty(fields, value, &at, &format!("{name}."), empty);
             }
             Kind::Phases(_, fields) => {
@@ -551,7 +532,7 @@ fn is_empty(field: &Field, value: &Yaml) -> bool {
     match (field.kind, value) {
         (_, Yaml::Null) => !field.may_be_empty(),
         (Kind::Mapping { .. } | Kind::Values, Yaml::Map(entries)) => entries.is_empty(),
-        (Kind::NameOrNames | Kind::Program(_), Yaml::List(items)) => items.is_empty(),
+        (Kind::NameOrNames, Yaml::List(items)) => items.is_empty(),
         (Kind::NameOrNames | Kind::OneOf(_) | Kind::WordOrNames(_), value) => is_blank_text(value),
         _ => false,
     }

@@ -31,7 +31,6 @@ pub(crate) mod templates;
 pub(crate) mod tools;
 pub(crate) mod unlisted;
 mod unread;
-pub(crate) mod user_limits;
 pub(crate) mod value_type;
 pub(crate) mod values;
 pub(crate) mod workflow_file;

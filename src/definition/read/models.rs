@@ -1,11 +1,8 @@
 //! Reads the fields `model` and `thinking`, and the user's aliases of models.
 
-use std::rc::Rc;
-
 use super::fields::Fields;
-use super::yaml;
 use super::yaml::Yaml;
-use crate::definition::diagnostic::{Diagnostic, FieldProblem, Mapping, ModelProblem, PathPart, ValueKind};
+use crate::definition::diagnostic::{FieldProblem, ModelProblem, PathPart, ValueKind};
 use crate::definition::model::{Aliases, OwnModel, Thinking, is_blank, trim};
 
 /// The value of `model` and of an alias.
@@ -71,39 +68,30 @@ fn read_thinking(fields: &mut Fields) -> Option<Thinking> {
     None
 }
 
-/// Reads the aliases from the text of their file, and reports its errors. Aliases without errors are returned.
-pub(crate) fn read_aliases(file: &str, text: &str, diagnostics: &mut Vec<Diagnostic>) -> Aliases {
+/// Reads the field `models`: the user's aliases of models. Aliases without errors are returned.
+pub(crate) fn read_aliases(fields: &mut Fields) -> Aliases {
     let mut aliases = Aliases::default();
-    // The file has nothing but comments.
-    if yaml::parse(text).is_ok_and(|tree| tree.root == Yaml::Null) {
-        return aliases;
-    }
-    let Some(mut fields) = Fields::parse(file, text, 0, (Mapping::Other, &[]), diagnostics) else {
-        return aliases;
-    };
-    let tree = Rc::clone(&fields.tree);
-    let Yaml::Map(entries) = &tree.root else { return aliases };
-    for (alias, value) in entries {
-        let at = PathPart::Key(alias);
-        if alias.contains('/') || is_blank(alias) {
-            let problem = ModelProblem::BadAlias { alias: alias.clone() };
-            fields.report(&[PathPart::Name(alias)], problem);
+    for (alias, value) in fields.entries("models", "a mapping of names to models", None) {
+        let above = PathPart::Key("models");
+        let at = PathPart::Key(&alias);
+        if alias.contains('/') || is_blank(&alias) {
+            fields.report(&[above, PathPart::Name(&alias)], ModelProblem::BadAlias { alias: alias.clone() });
             continue;
         }
-        match names(value) {
+        match names(&value) {
             Ok(names) => {
                 let bad = names.iter().enumerate().filter(|(_, name)| !name.contains('/'));
                 let bad: Vec<(usize, String)> = bad.map(|(index, name)| (index, name.clone())).collect();
                 for (index, name) in &bad {
                     let problem = ModelProblem::NotAModel { name: name.clone() };
-                    fields.report(&[at, PathPart::Item(*index)], problem);
+                    fields.report(&[above, at, PathPart::Item(*index)], problem);
                 }
                 if bad.is_empty() {
-                    aliases.insert(alias.clone(), names);
+                    aliases.insert(alias, names);
                 }
             }
             Err((index, found)) => {
-                let path = [Some(at), index.map(PathPart::Item)];
+                let path = [Some(above), Some(at), index.map(PathPart::Item)];
                 let path: Vec<PathPart> = path.into_iter().flatten().collect();
                 fields.report(&path, FieldProblem::wrong_type(alias.clone(), NAMES, found));
             }

@@ -11,17 +11,17 @@ use super::sources::Sources;
 use super::unlisted::Lint;
 use super::workflow_file::{EntryRef, EntryRefKind, GroupRef, WorkflowRead};
 use super::yaml::Tree;
-use super::{front_matter, models, packages, phase_file, scripts, workflow_file, yaml};
+use super::{front_matter, packages, phase_file, scripts, workflow_file, yaml};
 use crate::definition::diagnostic::{
     Diagnostic, FieldProblem, FileProblem, GateProblem, PackageProblem, PathPart, PhaseProblem, Problem,
-    UserFileProblem, WorkflowProblem, in_group,
+    SettingsProblem, WorkflowProblem, in_group,
 };
 use crate::definition::model::own_work;
 use crate::definition::model::paths::resolve;
 use crate::definition::model::{
-    ALIASES_FILE, ALIASES_ROOT, Aliases, Check, CheckKind, Entry, EntryKind, FileError, FileKind, Gate, Given, Group,
-    LeftOut, Listed, Outcome, OwnModel, Parts, Phase, Replacing, Root, Scripts, Settings, Show, Stale, USERS_ROOT,
-    UserFile, ValueName, Workflow, either, group_key, join, last_part, nearest,
+    Check, CheckKind, Entry, EntryKind, FileError, FileKind, Gate, Given, Group, LeftOut, Listed, Outcome, OwnModel,
+    Parts, Phase, Replacing, Root, SETTINGS_FILE, Scripts, Settings, Show, Stale, USERS_ROOT, ValueName, Workflow,
+    either, group_key, join, last_part, means_settings, nearest,
 };
 
 /// Number of entries that a regular expression of a gate counts as, because compiling it takes time.
@@ -58,7 +58,6 @@ pub(crate) struct RootReader<'a, 'f> {
     misnamed: Map<String, String>,
     /// The entries of library folders that are neither folder nor file.
     skipped: Vec<String>,
-    aliases: Aliases,
 }
 
 /// A phase file that a workflow lists.
@@ -140,7 +139,6 @@ impl<'a, 'f> RootReader<'a, 'f> {
             phases: Map::new(),
             misnamed: Map::new(),
             skipped: Vec::new(),
-            aliases: Aliases::default(),
         }
     }
 
@@ -166,9 +164,8 @@ impl<'a, 'f> RootReader<'a, 'f> {
         let left_out = left_out.collect();
         let listed = self.lint.map(Lint::into_listed).unwrap_or_default();
         let replacing = Replacing::default();
-        let aliases = self.aliases;
         let (workflows, skipped, settings) = (self.found, self.skipped, Settings::default());
-        Ok(Parts { workflows, left_out, skipped, listed, replacing, aliases, settings })
+        Ok(Parts { workflows, left_out, skipped, listed, replacing, settings })
     }
 
     /// Searches level by level, so that of two folders of one name the folder nearer to the root wins. A folder without
@@ -270,10 +267,6 @@ impl<'a, 'f> RootReader<'a, 'f> {
                     }
                     continue;
                 }
-                FileKind::File if self.has_aliases(&path) => {
-                    self.read_aliases(&path)?;
-                    continue;
-                }
                 FileKind::File if !is_workflow => self.check_file_name(parent, &entry.name)?,
                 FileKind::Other if !is_workflow && self.skipped.len() < MAX_SKIPPED => {
                     self.skipped.push(self.display(&path));
@@ -287,29 +280,10 @@ impl<'a, 'f> RootReader<'a, 'f> {
         Ok(folders)
     }
 
-    /// Returns true if this is the file with the user's aliases of models. A project has none.
-    fn has_aliases(&self, path: &str) -> bool {
-        path == ALIASES_FILE && self.root.name == ALIASES_ROOT
-    }
-
-    fn read_aliases(&mut self, path: &str) -> Result<(), Stop> {
-        match self.text(path)? {
-            Ok(text) => {
-                let file = self.display(path);
-                self.sources.keep(&file, &text, 0);
-                self.aliases = models::read_aliases(&file, &text, self.diagnostics);
-            }
-            Err(error) => self.report(path, FileProblem::Unreadable(error)),
-        }
-        Ok(())
-    }
-
     /// Reports a `workflow.yaml` under another name, or without a folder of its own.
     fn check_file_name(&mut self, parent: &str, name: &str) -> Result<(), Stop> {
-        if parent.is_empty()
-            && let Some(meant) = UserFile::meant(name)
-        {
-            self.check_users_file(name, meant);
+        if parent.is_empty() && means_settings(name) {
+            self.check_settings_file(name);
             return Ok(());
         }
         if !["workflow.yaml", "workflow.yml"].iter().any(|other| other.eq_ignore_ascii_case(name)) {
@@ -343,14 +317,14 @@ impl<'a, 'f> RootReader<'a, 'f> {
         Ok(())
     }
 
-    /// Reports a file of the user's own that has another name, or that lies in a project or a package.
-    fn check_users_file(&mut self, name: &str, of: UserFile) {
+    /// Reports settings that have another name, or that lie in a project or a package.
+    fn check_settings_file(&mut self, name: &str) {
         if self.root.name != USERS_ROOT {
             if self.lint.is_some() {
-                self.report(name, UserFileProblem::NotTheUsers { of });
+                self.report(name, SettingsProblem::NotTheUsers);
             }
-        } else if name != of.name {
-            self.report(name, UserFileProblem::OtherName { of });
+        } else if name != SETTINGS_FILE {
+            self.report(name, SettingsProblem::OtherName);
         }
     }
 

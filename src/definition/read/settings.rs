@@ -1,67 +1,97 @@
 //! Reads the user's `settings.yaml`.
 
+use std::slice;
+
 use super::budget::duration;
-use super::fields::{Fields, is_blank_text, texts};
+use super::fields::{Fields, texts as items};
+use super::models::read_aliases;
+use super::own_limits::{self, PathVariables};
+use super::tools;
 use super::yaml::Yaml;
-use crate::definition::diagnostic::{Diagnostic, FieldProblem, Mapping, PathPart, STRING, SettingsProblem, ValueKind};
+use crate::definition::diagnostic::{Diagnostic, FieldProblem, Mapping, PathPart, SettingsProblem};
 use crate::definition::model::schema::names;
-use crate::definition::model::{ON_EVENT_FIELDS, ON_QUOTA, OnEvent, SETTINGS_FIELDS, Settings, wait_ms};
+use crate::definition::model::{
+    Field, LIMITS_FIELDS, ON_EVENT_FIELDS, OnEvent, SETTINGS_FIELDS, Settings, Stale, Surroundings, UserLimits,
+    WorkflowFiles, is_blank, wait_ms,
+};
 
 const FIELDS: [&str; SETTINGS_FIELDS.len()] = names(&SETTINGS_FIELDS);
+const LIMITS: [&str; LIMITS_FIELDS.len()] = names(&LIMITS_FIELDS);
 const ON_EVENT: [&str; ON_EVENT_FIELDS.len()] = names(&ON_EVENT_FIELDS);
 
-/// Reads the settings, and reports the errors in them. `None` after an error.
-pub(crate) fn read((file, text): (&str, &str), diagnostics: &mut Vec<Diagnostic>) -> Option<Settings> {
-    let of = (Mapping::Other, &FIELDS[..]);
-    let mut fields = Fields::parse(file, text, 0, of, diagnostics)?;
-    fields.check_own_keys(SettingsProblem::NoSetting);
-    fields.check_values(&SETTINGS_FIELDS);
-    let without = Settings::default();
-    let settings = Settings {
-        builtin: fields.switch("builtin", without.builtin),
-        waits: fields.choice("onQuota", &ON_QUOTA) == 1,
-        max_wait_ms: max_wait(&mut fields).unwrap_or(without.max_wait_ms),
-        on_event: on_event(&mut fields),
-    };
-    (!fields.has_errors).then_some(settings)
+/// Parses the file, and refuses unknown keys.
+pub(crate) fn parse<'a>(file: &'a str, text: &'a str, diagnostics: &'a mut Vec<Diagnostic>) -> Option<Fields<'a>> {
+    let mut fields = Fields::parse(file, text, 0, (Mapping::Settings, &FIELDS[..]), diagnostics)?;
+    fields.check_keys();
+    Some(fields)
 }
 
-fn max_wait(fields: &mut Fields) -> Option<u64> {
-    let value = fields.tree.root.get("maxWait").filter(|value| **value != Yaml::Null)?;
+/// Reads the limits of every session, with `check` their warnings too. `None` without limits, and after an error: limits
+/// that are partly understood are not reliable.
+pub(crate) fn limits(
+    fields: &mut Fields,
+    files: &dyn WorkflowFiles,
+    check: Option<&Surroundings>,
+) -> Result<Option<UserLimits>, Stale> {
+    let [field, ..] = &SETTINGS_FIELDS;
+    let read = |fields: &mut Fields| -> Result<UserLimits, Stale> {
+        let tools = tools::read(fields);
+        tools::check_case(fields, &|| files.tools(), check)?;
+        let limits = own_limits::read(fields, PathVariables::None);
+        if let Some(surroundings) = check {
+            tools::check_names(fields, surroundings);
+        }
+        Ok(UserLimits { file: fields.file.to_owned(), tools, limits })
+    };
+    fields.has_errors = false;
+    fields.check_values(slice::from_ref(field));
+    fields.entries("limits", "a mapping of limits", None);
+    fields.check_part("limits", &LIMITS);
+    let limits = fields.within(&[PathPart::Key("limits")], read).transpose()?;
+    Ok(limits.filter(|_| !fields.has_errors))
+}
+
+/// Reads the other keys. After an error in a key it has its careful value: nothing that a file has to allow, or may switch
+/// off.
+pub(crate) fn others(fields: &mut Fields) -> Settings {
+    let [_, models, wait, builtin, on_event] = &SETTINGS_FIELDS;
+    fields.check_values(slice::from_ref(models));
+    Settings {
+        models: read_aliases(fields),
+        wait_ms: alone(fields, wait, read_wait).flatten(),
+        builtin: alone(fields, builtin, |fields| fields.switch("builtin", true)).unwrap_or(false),
+        on_event: alone(fields, on_event, read_on_event).flatten(),
+    }
+}
+
+/// Reads a key; `None` after an error in it.
+fn alone<T>(fields: &mut Fields, field: &Field, read: impl FnOnce(&mut Fields) -> T) -> Option<T> {
+    fields.has_errors = false;
+    fields.check_values(slice::from_ref(field));
+    let value = read(fields);
+    (!fields.has_errors).then_some(value)
+}
+
+fn read_wait(fields: &mut Fields) -> Option<u64> {
+    let value = fields.tree.root.get("wait").filter(|value| **value != Yaml::Null)?;
     let found = duration(value).and_then(wait_ms);
     if found.is_none() {
-        fields.report(&[PathPart::Key("maxWait")], SettingsProblem::NotAWait);
+        fields.report(&[PathPart::Key("wait")], SettingsProblem::NotAWait);
     }
     found
 }
 
-/// Reads a program and its arguments, alone or beside `texts`.
-fn on_event(fields: &mut Fields) -> Option<OnEvent> {
-    if !matches!(fields.tree.root.get("onEvent"), Some(Yaml::Map(_))) {
-        return Some(OnEvent { program: program(fields, "onEvent")?, texts: false });
-    }
-    let at = [PathPart::Key("onEvent")];
-    let read = |fields: &mut Fields| {
-        if fields.tree.root.get("program").is_none() {
-            fields.report(&[], FieldProblem::wrong_type("onEvent", PROGRAM, ValueKind::Mapping));
-        }
-        Some(OnEvent { program: program(fields, "program")?, texts: fields.switch("texts", false) })
-    };
+/// Reads a program and its arguments, alone or as `program` beside `texts`.
+fn read_on_event(fields: &mut Fields) -> Option<OnEvent> {
+    let value = fields.tree.root.get("onEvent").filter(|value| **value != Yaml::Null)?.clone();
     fields.check_part("onEvent", &ON_EVENT);
-    fields.within(&at, read)?
-}
-
-const PROGRAM: &str = "a program and its arguments";
-
-fn program(fields: &mut Fields, field: &'static str) -> Option<Vec<String>> {
-    let items = fields.list(field, PROGRAM)?;
-    let (index, problem) = match (items.first(), texts(&items)) {
-        // `check_values` reports a list without a program.
-        (None, _) => return None,
-        (Some(program), Ok(_)) if is_blank_text(program) => (0, FieldProblem::Blank { field: field.into() }),
-        (_, Ok(program)) => return Some(program),
-        (_, Err((index, found))) => (index, FieldProblem::wrong_type(field, STRING, found)),
-    };
-    fields.report(&[PathPart::Key(field), PathPart::Item(index)], problem);
-    None
+    let texts = fields.within(&[PathPart::Key("onEvent")], |fields| fields.switch("texts", false))?;
+    match items(value.get("program").unwrap_or(&value).items()) {
+        Ok(program) if program.first().is_some_and(|program| !is_blank(program)) => Some(OnEvent { program, texts }),
+        _ => {
+            let problem = FieldProblem::wrong_type("onEvent", "a list of a program and its arguments", value.kind());
+            fields.report(&[PathPart::Key("onEvent")], problem);
+            None
+        }
+    }
 }

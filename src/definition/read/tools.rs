@@ -56,21 +56,12 @@ pub(crate) fn check_names(fields: &mut Fields, surroundings: &Surroundings) {
 }
 
 fn tool_policy(fields: &mut Fields) -> Option<ToolPolicy> {
+    if !fields.check_part("tools", &TOOLS) {
+        return None;
+    }
     let found = match fields.tree.root.get("tools") {
         None | Some(Yaml::Null) => return Some(ToolPolicy::All),
-        Some(tools @ Yaml::Map(entries)) => {
-            let keys = entries.iter().map(|(key, _)| key.to_string());
-            let unknown: Vec<String> = keys.filter(|key| !TOOLS.contains(&&**key)).collect();
-            if !unknown.is_empty() {
-                for field in unknown {
-                    let path = [PathPart::Key("tools"), PathPart::Name(&field)];
-                    let field = field.clone();
-                    fields.report(&path, FieldProblem::UnknownPart { of: "tools", field, known: &TOOLS });
-                }
-                return None;
-            }
-            tools
-        }
+        Some(tools @ Yaml::Map(_)) => tools,
         Some(other) => {
             let names: Vec<String> = match other {
                 Yaml::String(text) => vec![text.clone()],

@@ -1,4 +1,4 @@
-//! `model`, `thinking` and `models.yaml` as they are written.
+//! `model`, `thinking` and the user's aliases as they are written.
 
 use super::*;
 
@@ -77,10 +77,10 @@ fn a_model_is_a_name_or_a_list_of_names() {
 fn aliases_are_the_users_own() {
     let own =
         |files: &[(&str, &str)]| files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
-    let aliases = "strong: [a/b, c/d]\nfast: e/f\nnone:\n";
+    let aliases = "models:\n  strong: [a/b, c/d]\n  fast: e/f\n  none:\n";
     let files = Files {
-        global: own(&[("models.yaml", aliases), ("w/models.yaml", "strong: x/y")]),
-        project: own(&[("models.yaml", "strong: x/y\nother: x/z")]),
+        global: own(&[("settings.yaml", aliases), ("w/settings.yaml", "models: { strong: x/y }")]),
+        project: own(&[("settings.yaml", "models: { strong: x/y, other: x/z }")]),
         ..Files::default()
     };
     let (library, diagnostics) = load_files(&files);
@@ -94,7 +94,7 @@ fn aliases_are_the_users_own() {
 #[test]
 fn an_alias_with_errors_does_not_affect_the_others_nor_a_workflow() {
     let (library, diagnostics) = load(&[
-        ("models.yaml", "strong: [a/b, fast]\nfast: e/f\na/b: c/d\n"),
+        ("settings.yaml", "models:\n  strong: [a/b, fast]\n  fast: e/f\n  a/b: c/d\n"),
         ("w/workflow.yaml", FLOW),
         ("w/a.md", PHASE),
     ]);
@@ -103,8 +103,8 @@ fn an_alias_with_errors_does_not_affect_the_others_nor_a_workflow() {
     assert_eq!(
         diagnostics,
         [
-            "~/workflows/models.yaml:1:15: `fast` is not the name of a model",
-            "~/workflows/models.yaml:3:1: `a/b` cannot be an alias: a name with `/` is that of a model",
+            "~/workflows/settings.yaml:2:17: `fast` is not the name of a model",
+            "~/workflows/settings.yaml:4:3: `a/b` cannot be an alias: a name with `/` is that of a model",
         ]
     );
 }

@@ -4,8 +4,7 @@ use crate::sorted::Set;
 
 use crate::definition::diagnostic::{Anchored, ModelProblem, PathPart};
 use crate::definition::model::{
-    ALIASES_FILE, ALIASES_ROOT, Aliases, EntryKind, KnownModel, Library, OwnModel, Root, Surroundings, Thinking, find,
-    join, nearest,
+    Aliases, EntryKind, KnownModel, Library, OwnModel, Surroundings, Thinking, find, nearest,
 };
 
 /// Returns the problem of a name, compared with the aliases and with the models that pi knows.
@@ -30,9 +29,8 @@ pub(crate) fn problem_of(name: &str, aliases: &Aliases, models: &[KnownModel]) -
     Some(ModelProblem::UnknownModel { name: name.to_owned(), suggestion })
 }
 
-/// Reports the names in each field `model`, and in the user's aliases, that mean no model. Without the
-/// list of pi's models nothing is reported.
-pub(crate) fn report(library: &Library, surroundings: &Surroundings, roots: &[Root], anchored: &mut Vec<Anchored>) {
+/// Reports the names in each field `model` that mean no model. Without the list of pi's models nothing is reported.
+pub(crate) fn report(library: &Library, surroundings: &Surroundings, anchored: &mut Vec<Anchored>) {
     let Some(models) = &surroundings.models else { return };
     let aliases = library.aliases();
     let problems = |model: &OwnModel| -> Vec<(usize, ModelProblem)> {
@@ -60,16 +58,6 @@ pub(crate) fn report(library: &Library, surroundings: &Surroundings, roots: &[Ro
                     Some(phase) => Anchored::of_phase(phase, problem, &at),
                     None => Anchored::new(workflow, problem, &in_entry),
                 });
-            }
-        }
-    }
-    let Some(root) = roots.iter().find(|root| root.name == ALIASES_ROOT) else { return };
-    let file = join(&root.path, ALIASES_FILE);
-    for (alias, names) in aliases.iter() {
-        for (index, name) in names.iter().enumerate() {
-            if let Some(problem) = problem_of(name, aliases, models) {
-                let at = [PathPart::Key(alias), PathPart::Item(index)];
-                anchored.push(Anchored::in_file(&file, problem, &at));
             }
         }
     }

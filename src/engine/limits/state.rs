@@ -1,45 +1,30 @@
 //! The user's limits in this session.
 
-use crate::definition::{Diagnostic, FileOf, Found, Stale, UserLimits};
+use crate::definition::{Found, Stale, users_limits};
 use crate::engine::host::Host;
 
-/// The user's `limits.yaml`, and if the user has switched it off.
+/// The limits of the user's settings, and if the user has switched them off.
 #[derive(Debug, Default)]
 pub struct Limits {
-    file: FileOf<UserLimits>,
+    found: Found,
     /// The user has switched the limits off.
     off: bool,
 }
 
-/// The limits of each tool call now.
-pub enum InForce<'a> {
-    /// No limits.
-    Nothing,
-    /// The file cannot be read or has errors: nothing is allowed.
-    Unusable(&'a [Diagnostic]),
-    /// These limits.
-    Limits(&'a UserLimits),
-}
-
 impl Limits {
     /// Returns the limits of each tool call now.
-    pub fn in_force(&self) -> InForce<'_> {
-        match self.file.found() {
-            _ if self.off => InForce::Nothing,
-            Found::Nothing => InForce::Nothing,
-            Found::Unusable(diagnostics) => InForce::Unusable(diagnostics),
-            Found::Content(limits) => InForce::Limits(limits),
-        }
+    pub fn in_force(&self) -> &Found {
+        if self.off { &Found::Nothing } else { &self.found }
     }
 
-    /// The content of the file, also while the user has switched it off.
-    pub fn found(&self) -> &Found<UserLimits> {
-        self.file.found()
+    /// The limits as they were last read, also while the user has switched them off.
+    pub fn found(&self) -> &Found {
+        &self.found
     }
 
-    /// Returns true if there is a file, readable or not. Without a file no prompt looks for it.
+    /// Returns true if there are limits, known or not. Without limits no prompt looks for them.
     pub fn are_there(&self) -> bool {
-        *self.file.found() != Found::Nothing
+        self.found != Found::Nothing
     }
 
     /// The user has switched the limits off.
@@ -49,7 +34,7 @@ impl Limits {
 
     /// Returns true if tool calls are limited.
     pub fn hold(&self) -> bool {
-        !matches!(self.in_force(), InForce::Nothing)
+        *self.in_force() != Found::Nothing
     }
 
     /// Switches the limits off or on. Returns false if that changes nothing.
@@ -62,12 +47,15 @@ impl Limits {
         self.off = false;
     }
 
-    /// Reads the file again. Returns true if its content has changed.
+    /// Reads the settings again. Returns true if their limits have changed.
     ///
     /// # Errors
     ///
     /// If the session is gone; the limits stay as they were.
     pub fn refresh(&mut self, host: &dyn Host) -> Result<bool, Stale> {
-        self.file.refresh(host)
+        let found = users_limits(host)?;
+        let is_new = found != self.found;
+        self.found = found;
+        Ok(is_new)
     }
 }

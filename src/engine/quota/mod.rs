@@ -5,7 +5,7 @@ pub(super) mod limit;
 pub(super) mod state;
 mod told;
 
-use crate::definition::{trim, wait_ms};
+use crate::definition::{WAIT_MS, trim, wait_ms};
 use crate::protocol::WORKFLOW_COMMAND;
 use crate::run::{PauseReason, RunState};
 use crate::text;
@@ -74,7 +74,7 @@ pub(super) fn restore(run: &mut Run, session: &Session, same_session: bool, cx: 
 pub(super) fn wait_by_user(argument: &str, run: &Run, session: &Session, cx: &mut Cx) -> Option<RunState> {
     let max_ms = match trim(argument) {
         "off" => Ok(0),
-        "" => Ok(session.wait.filter(|ms| *ms > 0).unwrap_or(run.library().settings().max_wait_ms)),
+        "" => Ok(session.wait.filter(|ms| *ms > 0).or(run.library().settings().wait_ms).unwrap_or(WAIT_MS)),
         time => max_wait(time),
     };
     let max_ms = max_ms.map_err(|error| cx.fail(Level::Warning, error)).ok()?;
@@ -88,8 +88,7 @@ pub(super) fn wait_by_user(argument: &str, run: &Run, session: &Session, cx: &mu
 /// The longest time of all waits of the run since the user acted last; `None` if it does not wait.
 fn max_ms(run: &Run, session: &Session) -> Option<u64> {
     let state = run.running().filter(|_| run.agent_of().waits)?;
-    let settings = run.library().settings();
-    state.progress().quota.max_ms.or(session.wait).or_else(|| settings.waits.then_some(settings.max_wait_ms))
+    state.progress().quota.max_ms.or(session.wait).or(run.library().settings().wait_ms)
 }
 
 impl Quota {

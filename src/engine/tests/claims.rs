@@ -157,7 +157,7 @@ fn a_refused_start_is_an_error_of_a_run_that_is_only_played() {
 #[test]
 fn a_wait_for_a_limit_has_no_claim_until_its_end() {
     let mut session = Session::new(&[("flow", &["a"])]);
-    session.files.global.insert("settings.yaml".into(), "onQuota: wait".into());
+    session.files.global.insert("settings.yaml".into(), "wait: 6h".into());
     let _ = session.on(Event::Session { stored: None, in_view: None, facts: Facts::default() });
     let _ = session.command("workflow", "flow x");
     let _ = session.fails("429 rate_limit_error: try again in 2h");

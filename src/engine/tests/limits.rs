@@ -1,4 +1,4 @@
-//! The user's own limits, `limits.yaml`, with and without a run.
+//! The user's own limits, with and without a run.
 
 use super::*;
 use crate::definition::fixtures::{phase, workflow};
@@ -7,10 +7,20 @@ use crate::protocol::STEP_TOOL_NAME;
 
 const LIMITS: &str = "write: [docs/, src/]\nhide: [.env]\n";
 
+/// A `settings.yaml` with these limits.
+pub(super) fn settings(limits: &str) -> String {
+    let lines = limits.lines().map(|line| format!("  {line}\n"));
+    format!("limits:\n{}", lines.collect::<String>())
+}
+
 /// A session of a user with these limits.
-fn limited(text: &str) -> Session {
+fn limited(limits: &str) -> Session {
+    with_settings(&settings(limits))
+}
+
+fn with_settings(text: &str) -> Session {
     let mut session = Session::new(&[]);
-    session.files.global.insert("limits.yaml".into(), text.into());
+    session.files.global.insert("settings.yaml".into(), text.into());
     begin(&mut session, false);
     session
 }
@@ -57,11 +67,11 @@ fn they_hold_without_a_run() {
     assert!(is_confined(&calls(&mut session, "write", Some("docs/x"))));
     assert_eq!(
         blocked(calls(&mut session, "write", Some("a"))),
-        "[limits] \"a\" cannot be written under the user's limits. Writable: docs/, src/ (`write` in ~/workflows/limits.yaml)."
+        "[limits] \"a\" cannot be written under the user's limits. Writable: docs/, src/ (`write` in ~/workflows/settings.yaml)."
     );
     assert_eq!(
         blocked(calls(&mut session, "read", Some(".env"))),
-        "[limits] \".env\" is hidden under the user's limits (`hide` in ~/workflows/limits.yaml)."
+        "[limits] \".env\" is hidden under the user's limits (`hide` in ~/workflows/settings.yaml)."
     );
     assert!(matches!(calls(&mut session, "read", Some("a")), Reply::Confine { .. }));
     assert!(blocked(calls(&mut session, "other", None)).contains("may read hidden files"));
@@ -96,7 +106,7 @@ fn the_lists_of_tools_hold() {
     let mut session = limited("tools: { whitelist: [read] }\n");
     assert_eq!(
         blocked(calls(&mut session, "bash", None)),
-        "[limits] The tool \"bash\" is refused under the user's limits (`tools` in ~/workflows/limits.yaml)."
+        "[limits] The tool \"bash\" is refused under the user's limits (`tools` in ~/workflows/settings.yaml)."
     );
     assert_eq!(calls(&mut session, "read", Some("a")), Reply::None);
 }
@@ -104,10 +114,10 @@ fn the_lists_of_tools_hold() {
 #[test]
 fn a_file_that_cannot_be_understood_refuses_everything() {
     for (text, error) in [
-        ("", "expected a mapping"),
-        ("# write: [docs/]\n", "expected a mapping"),
-        ("{}\n", "there is no limit in this file"),
-        ("write:\n", "`write`"),
+        ("", "`limits` has no value"),
+        ("# write: [docs/]\n", "`limits` has no value"),
+        ("{}\n", "`limits` has no value"),
+        ("write:\n", "`limits.write` has no value"),
         ("write: docs/\n", "`write`"),
         ("wirte: [docs/]\n", "unknown field `wirte`"),
         ("write: [docs/]\nwrite: [/]\n", "write"),
@@ -121,22 +131,64 @@ fn a_file_that_cannot_be_understood_refuses_everything() {
         ("sandbox: none\n", "`sandbox`"),
     ] {
         let mut session = limited(text);
-        let told = begin(&mut session, false);
-        let is_told = |effect: &Effect| matches!(effect, Effect::Notify { level: Level::Error, text } if text.starts_with("Every tool call is refused: ") && text.contains("limits.yaml"));
-        assert!(told.iter().any(is_told), "{text:?}: {told:?}");
-        for tool in ["bash", "read", "write", "other"] {
-            let refusal = blocked(calls(&mut session, tool, Some("docs/x")));
-            assert!(
-                refusal.starts_with(
-                    "[limits] Every tool call is refused: the user's limits are not known: ~/workflows/limits.yaml"
-                ),
-                "{refusal}"
-            );
-            assert!(refusal.contains(error), "{text:?}: {refusal}");
-        }
-        assert!(session.engine.guards_tools());
-        assert_eq!(session.status.as_deref(), Some("limits not known"));
+        refuses_everything(&mut session, error);
     }
+}
+
+#[test]
+fn settings_that_cannot_be_read_refuse_everything_and_an_error_of_another_key_does_not() {
+    for (text, error) in [
+        ("", "expected a mapping"),
+        ("# limits: {}\n", "expected a mapping"),
+        ("- limits\n", "expected a mapping"),
+        ("limits: { write: [docs/]\n", ""),
+        ("limit: { write: [docs/] }\n", "unknown field `limit`"),
+        ("write: [docs/]\n", "unknown field `write`"),
+        ("buildin: true\n", "unknown field `buildin`"),
+        ("limits: 7\nbuiltin: true\n", "expected a mapping of limits"),
+    ] {
+        refuses_everything(&mut with_settings(text), error);
+    }
+    for others in ["wait: soon\n", "builtin: maybe\n", "onEvent: []\n", "models: { a/b: c }\n"] {
+        let mut session = with_settings(&format!("{others}limits: {{ write: [docs/] }}\n"));
+        assert!(is_confined(&calls(&mut session, "bash", None)), "{others}");
+        assert_eq!(calls(&mut with_settings(others), "bash", None), Reply::None, "{others}");
+    }
+}
+
+#[test]
+fn a_file_of_limits_refuses_everything_until_its_content_has_moved() {
+    let mut session = limited(LIMITS);
+    session.files.global.insert("limits.yaml".into(), LIMITS.into());
+    let told = begin(&mut session, false);
+    let line = r#"limits: {"write":["docs/","src/"],"hide":[".env"]}"#;
+    let shows = |effect: &Effect| matches!(effect, Effect::Notify { text, .. } if text.contains(line));
+    assert!(told.iter().any(shows), "{told:?}");
+    let refusal = blocked(calls(&mut session, "read", Some("docs/x")));
+    assert!(refusal.contains("~/workflows/limits.yaml: `limits.yaml` is no more"), "{refusal}");
+    session.files.global.insert("settings.yaml".into(), line.into());
+    session.files.global.remove("limits.yaml");
+    begin(&mut session, false);
+    assert!(is_confined(&calls(&mut session, "write", Some("src/x"))));
+    assert!(blocked(calls(&mut session, "read", Some(".env"))).contains("hidden"));
+}
+
+fn refuses_everything(session: &mut Session, error: &str) {
+    let told = begin(session, false);
+    let is_told = |effect: &Effect| matches!(effect, Effect::Notify { level: Level::Error, text } if text.starts_with("Every tool call is refused: ") && text.contains("settings.yaml"));
+    assert!(told.iter().any(is_told), "{error}: {told:?}");
+    for tool in ["bash", "read", "write", "other"] {
+        let refusal = blocked(calls(session, tool, Some("docs/x")));
+        assert!(
+            refusal.starts_with(
+                "[limits] Every tool call is refused: the user's limits are not known: ~/workflows/settings.yaml"
+            ),
+            "{refusal}"
+        );
+        assert!(refusal.contains(error), "{error}: {refusal}");
+    }
+    assert!(session.engine.guards_tools());
+    assert_eq!(session.status.as_deref(), Some("limits not known"));
 }
 
 #[test]
@@ -167,7 +219,7 @@ fn the_user_switches_them_off_and_on() {
 #[test]
 fn a_change_holds_from_the_next_prompt_on() {
     let mut session = limited(LIMITS);
-    session.files.global.insert("limits.yaml".into(), "write: []\n".into());
+    session.files.global.insert("settings.yaml".into(), settings("write: []\n"));
     assert!(is_confined(&calls(&mut session, "write", Some("docs/x"))));
     let told = prompt(&mut session);
     assert!(
@@ -176,7 +228,7 @@ fn a_change_holds_from_the_next_prompt_on() {
     );
     assert!(blocked(calls(&mut session, "write", Some("docs/x"))).contains("Writable: nothing"));
     assert_eq!(prompt(&mut session), [], "told once");
-    session.files.global.remove("limits.yaml");
+    session.files.global.remove("settings.yaml");
     assert!(format!("{:?}", prompt(&mut session)).contains("Your limits are gone"));
     assert_eq!(calls(&mut session, "write", Some("a")), Reply::None);
     assert_eq!(session.status, None);
@@ -277,11 +329,11 @@ fn they_are_shown() {
     };
     assert_eq!(
         shown(&mut session),
-        "Limits: on, by ~/workflows/limits.yaml\n- writable: docs/; never pi's agent folder\n- hidden: .env\n- network of commands: none\n- commands: in a sandbox; without limits where this system has none"
+        "Limits: on, by ~/workflows/settings.yaml\n- writable: docs/; never pi's agent folder\n- hidden: .env\n- network of commands: none\n- commands: in a sandbox; without limits where this system has none"
     );
     let _ = session.command("workflow", ":limits off");
     assert!(shown(&mut session).starts_with("Limits: off in this session, by"));
-    session.files.global.insert("limits.yaml".into(), "write: 7\n".into());
+    session.files.global.insert("settings.yaml".into(), settings("write: 7\n"));
     let broken = shown(&mut session);
-    assert!(broken.contains("~/workflows/limits.yaml:1:8: error: `write`"), "{broken}");
+    assert!(broken.contains("~/workflows/settings.yaml:2:10: error: `write`"), "{broken}");
 }

@@ -1,5 +1,6 @@
 //! The decision on a tool call outside of a session.
 
+use super::limits::settings;
 use super::*;
 use crate::definition::fixtures::{phase, workflow};
 use crate::definition::{Library, OwnLimits, Sandbox, ToolPolicy};
@@ -164,17 +165,17 @@ fn hidden_paths_are_named_with_their_rule() {
 fn the_users_limits_decide_too() {
     let mut asked = Asked::new();
     let limits = "write: [docs/]\ntools: { blacklist: [x] }\n";
-    asked.files.global.insert("limits.yaml".into(), limits.into());
+    asked.files.global.insert("settings.yaml".into(), settings(limits));
     let outside = |tool: &str, path: Option<&str>, files: &Files| may(None, tool, path, files).unwrap().text;
     assert_eq!(
         outside("bash", None, &asked.files),
-        "confined: writable: docs/, and $TMPDIR, ~/workflows/limits.yaml:1; with network; pi's agent folder stays as it is"
+        "confined: writable: docs/, and $TMPDIR, ~/workflows/settings.yaml:2; with network; pi's agent folder stays as it is"
     );
     assert_eq!(
         outside("write", Some("src/a"), &asked.files),
-        "refused: \"src/a\" cannot be written; write, ~/workflows/limits.yaml:1"
+        "refused: \"src/a\" cannot be written; write, ~/workflows/settings.yaml:2"
     );
-    asked.says("x", None, "refused: \"x\" is in tools.blacklist, ~/workflows/limits.yaml:2");
+    asked.says("x", None, "refused: \"x\" is in tools.blacklist, ~/workflows/settings.yaml:3");
     asked.says(
         "read",
         None,
@@ -184,16 +185,16 @@ fn the_users_limits_decide_too() {
     asked.says(
         "bash",
         None,
-        "confined: no network, .pi/workflows/w/a.md:9; by your limits: writable: docs/, and $TMPDIR, ~/workflows/limits.yaml:1; with network; pi's agent folder stays as it is",
+        "confined: no network, .pi/workflows/w/a.md:9; by your limits: writable: docs/, and $TMPDIR, ~/workflows/settings.yaml:2; with network; pi's agent folder stays as it is",
     );
-    asked.files.global.insert("limits.yaml".into(), "network: true\n".into());
+    asked.files.global.insert("settings.yaml".into(), settings("network: true\n"));
     assert_eq!(outside("write", Some("src/a"), &asked.files), "allowed: none of your limits is about \"write\"");
-    asked.files.global.insert("limits.yaml".into(), "wirte: []\n".into());
+    asked.files.global.insert("settings.yaml".into(), settings("wirte: []\n"));
     assert_eq!(
         outside("read", None, &asked.files),
-        "refused: the user's limits are not known: ~/workflows/limits.yaml:1:1: unknown field `wirte`"
+        "refused: the user's limits are not known: ~/workflows/settings.yaml:2:3: unknown field `wirte` in `limits`"
     );
-    asked.files.global.remove("limits.yaml");
+    asked.files.global.remove("settings.yaml");
     assert_eq!(outside("write", Some("src/a"), &asked.files), "allowed: you have no limits");
 }
 

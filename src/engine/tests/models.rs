@@ -23,8 +23,8 @@ fn with(phases: &[&str]) -> Session {
         let file = format!("---\nid: {id}\nname: {id}\nemoji: '*'\n{lines}\n---\nDo {id}.");
         session.files.global.insert(format!("w/{id}.md"), file);
     }
-    let aliases = "strong: [b/paid, a/big:high]\nfast: b/small";
-    session.files.global.insert("models.yaml".into(), aliases.into());
+    let aliases = "models: { strong: [b/paid, 'a/big:high'], fast: b/small }";
+    session.files.global.insert("settings.yaml".into(), aliases.into());
     let known = MODELS.map(|(provider, id, available)| KnownModel {
         model: Model { provider: provider.into(), id: id.into() },
         available,
@@ -290,7 +290,7 @@ fn without_a_model_the_run_goes_on_with_the_users_and_says_so_once() {
     let mut session = with(&[phase, "", "model: b/paid\nthinking: max"]);
     let effects = session.command("workflow", "w x").effects;
     let told = [
-        "Workflow: no model for the phase \"a\": models.yaml has no `strange`, there is no key for `b/paid`, pi does not know `d/e`. It uses yours, a/user.",
+        "Workflow: no model for the phase \"a\": your settings have no model `strange`, there is no key for `b/paid`, pi does not know `d/e`. It uses yours, a/user.",
     ];
     assert_eq!(session.obey(&effects), told);
     assert_eq!(session.uses(), "a/user:low");

@@ -55,7 +55,7 @@ fn has_prompted(output: &Output) -> bool {
 
 #[test]
 fn without_the_setting_a_limit_is_a_pause() {
-    for settings in ["builtin: true", "onQuota: pause\nmaxWait: 3h", "onQuota: wait\nmaxWait: never"] {
+    for settings in ["builtin: true", "wait: never", "wait: 8 days"] {
         let mut session = at_work(settings);
         let effects = session.fails(LIMIT);
         assert_eq!(session.limit(), Some((Some(2 * HOUR), None)), "{settings}");
@@ -71,7 +71,7 @@ fn without_the_setting_a_limit_is_a_pause() {
 #[test]
 fn other_failures_stay_as_they_are() {
     for message in ["500 internal", "429 insufficient_quota", ""] {
-        let mut session = at_work("onQuota: wait");
+        let mut session = at_work("wait: 6h");
         let _ = session.fails(message);
         let pause = session.run.as_ref().unwrap().progress().paused.as_ref().unwrap();
         assert_eq!(pause.reason, PauseReason::ModelError, "{message}");
@@ -80,7 +80,7 @@ fn other_failures_stay_as_they_are() {
 
 #[test]
 fn a_wait_counts_down_and_goes_on() {
-    let mut session = at_work("onQuota: wait");
+    let mut session = at_work("wait: 6h");
     let effects = session.fails(LIMIT);
     assert_eq!(session.limit(), Some((Some(2 * HOUR), Some(2 * HOUR + 1000))));
     assert!(effects.contains(&Effect::StartTimer { id: TIMER, delay_ms: 1000 }), "{effects:?}");
@@ -115,7 +115,7 @@ fn a_wait_counts_down_and_goes_on() {
 
 #[test]
 fn a_limit_that_always_ends_in_a_second_is_waited_for_three_times() {
-    let mut session = at_work("onQuota: wait");
+    let mut session = at_work("wait: 6h");
     for _ in 0..3 {
         let _ = session.fails("429 try again in 1 second");
         assert_eq!(session.limit(), Some((Some(1000), Some(2000))));
@@ -136,11 +136,11 @@ fn far_and_past_ends() {
         ("429 try again in 7h", (Some(7 * HOUR), None)),
         ("429", (None, Some(301_000))),
     ] {
-        let mut session = at_work("onQuota: wait");
+        let mut session = at_work("wait: 6h");
         let _ = session.fails(message);
         assert_eq!(session.limit(), Some(limit), "{message}");
     }
-    let mut session = at_work("onQuota: wait");
+    let mut session = at_work("wait: 6h");
     let _ = session.fails("429 resets at 2020-01-01T00:00:00Z");
     assert_eq!(session.run.as_ref().unwrap().goes_on_at(), Some(NOW + 1000));
 }
@@ -148,7 +148,7 @@ fn far_and_past_ends() {
 #[test]
 fn the_user_ends_a_wait() {
     let waiting = || {
-        let mut session = at_work("onQuota: wait");
+        let mut session = at_work("wait: 6h");
         let _ = session.fails(LIMIT);
         session.now += HOUR;
         session
@@ -198,7 +198,7 @@ fn the_user_ends_a_wait() {
 
 #[test]
 fn the_end_of_a_wait_counts_once() {
-    let mut session = at_work("onQuota: wait");
+    let mut session = at_work("wait: 6h");
     let _ = session.fails(LIMIT);
     session.now += 2 * HOUR + 1000;
     let _ = session.tick(true);
@@ -211,7 +211,7 @@ fn the_end_of_a_wait_counts_once() {
 
 #[test]
 fn a_command_of_the_user_is_not_that_of_the_wait() {
-    let mut session = at_work("onQuota: wait");
+    let mut session = at_work("wait: 6h");
     let _ = session.fails(LIMIT);
     assert_eq!(session.command("workflow", IS_OVER), Output::default(), "too early");
     assert_eq!(session.limit(), Some((Some(2 * HOUR), Some(2 * HOUR + 1000))));
@@ -242,7 +242,7 @@ fn the_user_chooses_for_a_run() {
         let _ = session.command("workflow", format!(":wait {argument}").trim());
         assert_eq!(session.limit(), Some((Some(2 * HOUR), goes_on)), "{argument}");
     }
-    let mut session = at_work("onQuota: wait");
+    let mut session = at_work("wait: 6h");
     let _ = session.command("workflow", ":wait off");
     let _ = session.fails(LIMIT);
     assert_eq!(session.limit(), Some((Some(2 * HOUR), None)), "the user does not want it in this run");
@@ -254,11 +254,11 @@ fn the_user_chooses_for_a_run() {
 
 #[test]
 fn a_restart_shows_the_wait_and_waits_on() {
-    let mut session = at_work("onQuota: wait");
+    let mut session = at_work("wait: 6h");
     let _ = session.fails(LIMIT);
     let stored = session.stored_run().cloned();
     for (later, goes_on) in [(HOUR, Some(HOUR + 1000)), (2 * HOUR + 2000, Some(10_000)), (5 * HOUR, None)] {
-        let mut again = at_work("onQuota: wait");
+        let mut again = at_work("wait: 6h");
         again.now = NOW + later;
         let facts = Facts::default();
         let effects = again.on(Event::Session { stored: stored.clone(), in_view: None, facts }).effects;
@@ -270,16 +270,16 @@ fn a_restart_shows_the_wait_and_waits_on() {
 
 #[test]
 fn the_user_decides_now_if_a_stored_wait_goes_on() {
-    let mut session = at_work("onQuota: wait");
+    let mut session = at_work("wait: 6h");
     let _ = session.fails(LIMIT);
     let stored = session.stored_run().cloned();
     let chosen = |max_ms| stored.clone().map(|state| state.waiting_up_to(max_ms, NOW));
     for (settings, wait, stored, goes_on) in [
-        ("onQuota: wait", None, stored.clone(), true),
+        ("wait: 6h", None, stored.clone(), true),
         ("builtin: true", None, stored.clone(), false),
-        ("onQuota: wait\nmaxWait: 1h", None, stored.clone(), false),
+        ("wait: 1h", None, stored.clone(), false),
         ("builtin: true", Some("3h"), stored.clone(), true),
-        ("onQuota: wait", Some("1h"), stored.clone(), false),
+        ("wait: 6h", Some("1h"), stored.clone(), false),
         ("builtin: true", None, chosen(3 * HOUR), true),
         ("builtin: true", Some("1h"), chosen(3 * HOUR), false),
     ] {

@@ -293,7 +293,7 @@ fn a_program_of_the_settings_gets_what_a_user_wants_to_know() {
 
 #[test]
 fn a_limit_that_ends_by_itself_is_not_given_to_a_program() {
-    for (settings, told) in [("", &["paused quota"][..]), ("\nonQuota: wait", &[])] {
+    for (settings, told) in [("", &["paused quota"][..]), ("\nwait: 6h", &[])] {
         let mut session = at_work(&format!("onEvent: [tell, x]{settings}"));
         let _ = session.command("workflow", "w of=x the task");
         assert_eq!(given(&session.fails("429 rate_limit_error: try again in 2h")), told);

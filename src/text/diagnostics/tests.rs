@@ -14,8 +14,8 @@ use serde_json::Value;
 use super::*;
 use crate::definition::fixtures::Files;
 use crate::definition::{
-    DirEntry, FileKind, FileOf, Found, KnownModel, Library, Model, ReadError, Root, Stale, Surroundings,
-    UserContent, UserLimits, WorkflowFiles, WriteTarget,
+    DirEntry, FileKind, Found, KnownModel, Library, Model, ReadError, Root, Stale, Surroundings, WorkflowFiles,
+    WriteTarget, users_limits,
 };
 
 /// Begins a case, or a part of one.
@@ -212,7 +212,11 @@ fn a_load_has_the_errors_of_a_check() {
             let case = Case::read(&input);
             let (loaded, found) = Library::load(&case).unwrap();
             let (checked, expected) = Library::check(&case).unwrap();
-            let found = errors_of::<UserLimits>(&case).into_iter().chain(found).collect();
+            let of_limits = match users_limits(&case).unwrap() {
+                Found::Unusable(diagnostics) => diagnostics,
+                Found::Nothing | Found::Content(_) => Vec::new(),
+            };
+            let found = of_limits.into_iter().chain(found).collect();
             assert_eq!(errors(found), errors(expected), "{name}:\n{input}");
             let keys =
                 |library: &Library| -> Vec<String> { library.iter().map(|workflow| workflow.key.clone()).collect() };
@@ -221,16 +225,6 @@ fn a_load_has_the_errors_of_a_check() {
         }
     }
     assert!(count > 150, "{count}");
-}
-
-/// Returns the errors of a file of the user's own.
-fn errors_of<T: UserContent>(case: &Case) -> Vec<Diagnostic> {
-    let mut file = FileOf::<T>::default();
-    file.refresh(case).unwrap();
-    match file.found() {
-        Found::Unusable(diagnostics) => diagnostics.clone(),
-        Found::Nothing | Found::Content(_) => Vec::new(),
-    }
 }
 
 /// Slips of authors and models in a field or a value are reported with a place.

@@ -28,6 +28,9 @@ const SETTINGS = {
   retry: { enabled: false },
 };
 
+/** Returns the user's settings with these limits, and without the workflows of the package. @param {string} limits fields as YAML */
+export const settingsWith = (limits) => `builtin: false\nlimits:\n${limits.replace(/^(?=.)/gm, "  ")}`;
+
 /** @param {SandboxOptions} [options] */
 export function makeSandbox({ model, modelConfig, settings, builtin, globalFiles, projectFiles, files } = {}) {
   // The real path: pi prints it, and the temporary folder may be a symlink.

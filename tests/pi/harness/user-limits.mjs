@@ -1,4 +1,5 @@
 import { startRpc } from "./rpc.mjs";
+import { settingsWith } from "./sandbox.mjs";
 import { PYTHON, visibleStage } from "./world.mjs";
 import { toolResults } from "./workflows.mjs";
 
@@ -9,7 +10,7 @@ import { toolResults } from "./workflows.mjs";
  *
  * @param {import("node:test").TestContext} t
  * @param {string} version
- * @param {string} limits the text of `limits.yaml`
+ * @param {string} limits the fields of `limits`, as YAML
  * @param {object} [options]
  * @param {Record<string, string>} [options.files]
  * @param {Record<string, string>} [options.globalFiles]
@@ -21,7 +22,7 @@ export async function underLimits(t, version, limits, { files, globalFiles, proj
   /** @type {import("./scripted-model.mjs").Step[]} */
   const script = [];
   const { model, sandbox } = await visibleStage(t, (_, index) => script[index] ?? { text: "Over." }, {
-    globalFiles: { "limits.yaml": limits, ...globalFiles },
+    globalFiles: { "settings.yaml": settingsWith(limits), ...globalFiles },
     projectFiles,
     files,
   });

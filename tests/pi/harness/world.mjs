@@ -19,6 +19,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { crc32 } from "node:zlib";
 import { REPO, sessionFiles } from "./pi.mjs";
 import { startRpc } from "./rpc.mjs";
+import { settingsWith } from "./sandbox.mjs";
 import { stage } from "./stage.mjs";
 import { ATTACKED, step, toolResults, workflow } from "./workflows.mjs";
 
@@ -227,7 +228,7 @@ async function makeWorld(t, version, limits, ways, user) {
           () => ({ text: "Over." }),
         );
         await rpc.promptAndSettle("Prepare", { timeoutMs: 60_000 });
-        writeFileSync(join(sandbox.agent, "workflows/limits.yaml"), limits);
+        writeFileSync(join(sandbox.agent, "workflows/settings.yaml"), settingsWith(limits));
         await rpc.prompt("/workflow :limits");
         await rpc.promptAndSettle("Get out", { timeoutMs: 120_000 });
         if (rpc.extensionErrors().length > 0) throw new Error(JSON.stringify(rpc.extensionErrors()));

@@ -1,0 +1,145 @@
+//! The user's `settings.yaml`, which no project and no package has.
+
+use super::diagnostic::{Diagnostic, FileProblem, LimitProblem, PathPart, SettingsProblem, Severity};
+use super::model::{
+    FileError, LEFT_OVER, ReadError, SETTINGS_FILE, Sandbox, Settings, Stale, Surroundings, USERS_ROOT, UserLimits,
+    WorkflowFiles, join,
+};
+use super::read::fields::Fields;
+use super::read::{plain, settings};
+use super::validate::limits::path_problems;
+use super::validate::models::problem_of;
+
+/// The limits of every session, as the user's file has them.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Found {
+    /// There are none.
+    #[default]
+    Nothing,
+    /// They are not known, because of these errors: every tool call is refused. The user wanted limits, and none holds
+    /// for sure.
+    Unusable(Vec<Diagnostic>),
+    Content(UserLimits),
+}
+
+/// The settings as they were read.
+#[derive(Default)]
+pub(crate) struct UsersSettings {
+    pub settings: Settings,
+    limits: Option<UserLimits>,
+    /// The problems of the file as a whole and of its limits.
+    pub of_limits: Vec<Diagnostic>,
+    /// The problems of its other keys.
+    pub of_others: Vec<Diagnostic>,
+}
+
+/// Reads the limits of every session.
+///
+/// # Errors
+///
+/// If the session is gone.
+pub fn users_limits(files: &dyn WorkflowFiles) -> Result<Found, Stale> {
+    let UsersSettings { limits, of_limits: mut errors, .. } = read(files, None)?;
+    report_left_over(&LEFT_OVER[..1], files, &mut errors)?;
+    errors.retain(|diagnostic| diagnostic.severity() == Severity::Error);
+    Ok(match limits {
+        _ if !errors.is_empty() => Found::Unusable(errors),
+        Some(limits) => Found::Content(limits),
+        None => Found::Nothing,
+    })
+}
+
+/// Reads the user's settings; with `check` the warnings too.
+pub(crate) fn read(files: &dyn WorkflowFiles, check: Option<&Surroundings>) -> Result<UsersSettings, Stale> {
+    let mut read = UsersSettings::default();
+    match text(files, SETTINGS_FILE)? {
+        None => {}
+        Some((_, Err(diagnostic))) => {
+            read.settings = Settings::careful();
+            read.of_limits.push(diagnostic);
+        }
+        Some((file, Ok(text))) => {
+            let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+            understand((&file, text), files, check, &mut read)?;
+        }
+    }
+    Ok(read)
+}
+
+/// Reports files of earlier versions that are still there, each with the line that has its content.
+pub(crate) fn report_left_over(
+    left_over: &[(&'static str, &'static str)],
+    files: &dyn WorkflowFiles,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<(), Stale> {
+    for &(name, key) in left_over {
+        let Some((file, content)) = text(files, name)? else { continue };
+        let content = content.ok().filter(|_| key != "onEvent");
+        let value = content.and_then(|text| Some(plain::read(&file, text, false).ok()?.value));
+        let value = value.filter(|value| value.as_object().is_some_and(|fields| !fields.is_empty()));
+        // JSON is YAML.
+        let line = value.map(|value| format!("{key}: {value}"));
+        diagnostics.push(Diagnostic::new(file, SettingsProblem::LeftOver { name, key, line }));
+    }
+    Ok(())
+}
+
+fn understand(
+    (file, text): (&str, &str),
+    files: &dyn WorkflowFiles,
+    check: Option<&Surroundings>,
+    read: &mut UsersSettings,
+) -> Result<(), Stale> {
+    let Some(mut fields) = settings::parse(file, text, &mut read.of_limits) else {
+        read.settings = Settings::careful();
+        return Ok(());
+    };
+    let is_known = !fields.has_errors;
+    let limits = settings::limits(&mut fields, files, check)?;
+    if let Some(limits) = limits.as_ref().filter(|_| check.is_some()) {
+        warn_of_limits(&mut fields, limits, files)?;
+    }
+    read.limits = limits;
+    let count = fields.diagnostics.len();
+    let settings = settings::others(&mut fields);
+    if let Some(models) = check.and_then(|surroundings| surroundings.models.as_ref()) {
+        for (alias, names) in settings.models.iter() {
+            for (index, name) in names.iter().enumerate() {
+                if let Some(problem) = problem_of(name, &settings.models, models) {
+                    fields.report(&[PathPart::Key("models"), PathPart::Key(alias), PathPart::Item(index)], problem);
+                }
+            }
+        }
+    }
+    read.of_others = read.of_limits.split_off(count);
+    read.settings = if is_known { settings } else { Settings::careful() };
+    Ok(())
+}
+
+fn warn_of_limits(fields: &mut Fields, limits: &UserLimits, files: &dyn WorkflowFiles) -> Result<(), Stale> {
+    for (field, index, problem) in path_problems(&limits.limits, files)? {
+        fields.report(&[PathPart::Key("limits"), PathPart::Key(field), PathPart::Item(index)], problem);
+    }
+    if limits.limits.sandbox == Some(Sandbox::Off) {
+        fields.report(&[PathPart::Key("limits"), PathPart::Name("sandbox")], LimitProblem::OpenLimits);
+    }
+    Ok(())
+}
+
+/// Returns a file of the user's as a user would write it, and its text; `None` if there is no such file.
+fn text(files: &dyn WorkflowFiles, name: &str) -> Result<Option<(String, Result<String, Diagnostic>)>, Stale> {
+    let bytes = match files.read(USERS_ROOT, name) {
+        Ok(bytes) => Ok(bytes),
+        Err(ReadError::Stale) => return Err(Stale),
+        Err(ReadError::File(FileError::NotFound | FileError::NoSuchRoot)) => return Ok(None),
+        Err(ReadError::File(error)) => Err(error),
+    };
+    let roots = files.roots()?;
+    let root = roots.iter().find(|root| root.name == USERS_ROOT);
+    let file = root.map_or_else(|| name.to_owned(), |root| join(&root.path, name));
+    let text = match bytes {
+        Ok(bytes) => String::from_utf8(bytes).map_err(|_| Diagnostic::new(&file, SettingsProblem::NotUtf8)),
+        Err(error) => Err(Diagnostic::new(&file, FileProblem::Unreadable(error))),
+    };
+    Ok(Some((file, text)))
+}
