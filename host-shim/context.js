@@ -1,7 +1,6 @@
 // The `pi:extension/context` interface.
-import { resolveWrite, workTreeOf } from "#sandbox";
+import { resolveWrite } from "#sandbox";
 
-import { NOT_GRANTED } from "./calls.js";
 import { identityOf } from "./files.js";
 import { utcOffset, zoneOffset } from "./local-time.js";
 
@@ -13,11 +12,10 @@ import { utcOffset, zoneOffset } from "./local-time.js";
  * @param {import("./models.js").Models} models
  * @param {import("./tools.js").RunningCalls} running
  * @param {import("./extension.js").ChildOf | undefined} childOf
- * @param {boolean} tellsProjectState
  * @param {import("./model-failure.js").ModelFailures} failures
  * @returns {import("./interface.js").Imports["pi:extension/context"]}
  */
-export function contextImports(calls, confinement, models, running, childOf, tellsProjectState, failures) {
+export function contextImports(calls, confinement, models, running, childOf, failures) {
   /**
    * @type {Omit<import("./interface.js").Imports["pi:extension/context"], "handed" | keyof ReturnType<typeof models.questions>>}
    */
@@ -36,10 +34,6 @@ export function contextImports(calls, confinement, models, running, childOf, tel
     runningCalls: () => running.all,
     resolveWrite: (path) => resolveWrite(path, calls.context.cwd),
     canConfine: (network) => confinement.test(network),
-    canTellChanges: () => {
-      if (!tellsProjectState) throw new Error(NOT_GRANTED);
-      workTreeOf(calls.context.cwd);
-    },
     utcOffset,
     zoneOffset,
     lastFailure: () => failures.last,

@@ -5,7 +5,7 @@ import { Turns } from "./turns.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
 /** @typedef {import("./interface.js").Answer} Answer */
-/** @typedef {Exclude<import("./interface.js").Request, { tag: "exec" | "children" | "project-state" }>} Question */
+/** @typedef {Exclude<import("./interface.js").Request, { tag: "exec" | "children" }>} Question */
 
 /** @type {Answer} */
 const CANCELLED = { tag: "cancelled" };

@@ -437,7 +437,6 @@ export class Extension {
         this.#models,
         this.#running,
         this.#childOf,
-        this.#manifest.projectState,
         this.#failures,
       ),
       "pi:extension/session": sessionImports(calls, this.#manifest, this.#childOf !== undefined),

@@ -17,8 +17,6 @@ import { fileURLToPath } from "node:url";
  *   summary
  * @property {boolean} models true if the component may set the model and the thinking level
  * @property {boolean} programs true if the component may have programs of the user's run
- * @property {boolean} projectState true if the component may know the state of the project's files, and the paths of
- *   those that change
  * @property {boolean} confine true if tool calls can be confined for the component
  * @property {import("./children/children.js").ChildrenGrant | undefined} children the number of children that the component may
  *   have at a time
@@ -63,7 +61,6 @@ export function readManifest(url) {
     conversation: granted("conversation"),
     models: granted("models"),
     programs: granted("programs"),
-    projectState: granted("projectState"),
   };
 }
 

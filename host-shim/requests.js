@@ -1,12 +1,9 @@
 // Fulfils the guest's pending requests and resumes it with the answers.
-import { OutputFile, messageOf, plainText, projectState, runCommandLine, unlessFails } from "#sandbox";
+import { OutputFile, plainText, runCommandLine, unlessFails } from "#sandbox";
 
-import { NOT_GRANTED } from "./calls.js";
 import { Dialogs } from "./dialogs.js";
 import { createFile } from "./folders.js";
-import { filesOf } from "./session.js";
 import { userShell } from "./shell.js";
-import { dataFolder } from "./store.js";
 import { Turns } from "./turns.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
@@ -38,7 +35,6 @@ export class Requests {
   #shell;
   #execGranted;
   #foldersGrant;
-  #projectStateGranted;
 
   /**
    * @param {import("./load.js").Host} host
@@ -47,7 +43,7 @@ export class Requests {
    * @param {import("./extension.js").ChildOf} [childOf]
    * @param {() => import("./shell.js").UserShell} [shell]
    */
-  constructor({ codingAgent }, { exec, folders, projectState }, children, childOf, shell = () => ({})) {
+  constructor({ codingAgent }, { exec, folders }, children, childOf, shell = () => ({})) {
     this.#shell = shell;
     this.#children = children;
     this.#folderSession = childOf?.session;
@@ -56,7 +52,6 @@ export class Requests {
     this.#codingAgent = codingAgent;
     this.#execGranted = exec;
     this.#foldersGrant = folders;
-    this.#projectStateGranted = projectState;
   }
 
   get turns() {
@@ -125,29 +120,11 @@ export class Requests {
           if (!this.#session.signal.aborted) end();
         }
       }
-      if (request.tag === "project-state") return await this.#projectState(context, request.val, signal);
       if (request.tag !== "exec") return await this.#dialogs.ask(context, request, signal);
       if (!this.#execGranted) return { tag: "not-granted" };
       return { tag: "ran", val: await this.#exec(context, request.val, signal, progress, () => controller.abort()) };
     } finally {
       this.#pending.delete(pending);
-    }
-  }
-
-  /**
-   * @param {Context} context
-   * @param {string[]} since
-   * @param {AbortSignal} signal
-   * @returns {Promise<Answer>}
-   */
-  async #projectState({ cwd, sessionManager }, since, signal) {
-    try {
-      if (!this.#projectStateGranted) throw new Error(NOT_GRANTED);
-      const place = { cwd, data: dataFolder(this.#codingAgent.getAgentDir()), leftOut: filesOf(sessionManager) };
-      return { tag: "project-state", val: { tag: "ok", val: await projectState(place, since, signal) } };
-    } catch (error) {
-      if (signal.aborted) return { tag: "cancelled" };
-      return { tag: "project-state", val: { tag: "err", val: messageOf(error) } };
     }
   }
 

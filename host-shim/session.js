@@ -1,5 +1,5 @@
 // The `pi:extension/session` interface. It reads the session's branch from the leaf, only as far as necessary.
-import { closeSync, existsSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
 
 import { untrusted } from "#sandbox";
@@ -181,20 +181,6 @@ export function writeFile(session) {
   // pi continues at the last entry of a file.
   if (leaf === null) manager.resetLeaf();
   else if (leaf !== session.getLeafId()) manager.branch(leaf);
-}
-
-/**
- * Returns the real paths of the files of a session and of its children, which change all the time; a folder ends with a
- * slash.
- * @param {Session} session
- */
-export function filesOf(session) {
-  const file = session.getSessionFile();
-  if (!file || !existsSync(file)) return [];
-  const real = realpathSync(file);
-  const [, parent] = /^(.*)\.children[/\\][^/\\]*$/.exec(real) ?? [];
-  const stem = parent ?? real.replace(/\.jsonl$/, "");
-  return ["jsonl", "jsonl.process", "children/"].map((end) => `${stem}.${end}`);
 }
 
 /**

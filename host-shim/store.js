@@ -26,9 +26,6 @@ const LOCK_STALE = 5000;
 /** The maximum time to wait for the lock, in milliseconds. */
 const LOCK_PATIENCE = 3000;
 
-/** Returns the folder of the data of extensions. @param {string} agentDir */
-export const dataFolder = (agentDir) => join(agentDir, "extension-data");
-
 /**
  * @param {{ name: string } | undefined} grant
  * @param {() => string} agentDir
@@ -38,7 +35,7 @@ export const dataFolder = (agentDir) => join(agentDir, "extension-data");
 export function storeImports(grant, agentDir, showError) {
   const path = () => {
     if (!grant) throw storeError({ tag: "not-granted" });
-    return join(dataFolder(agentDir()), `${grant.name}.json`);
+    return join(agentDir(), "extension-data", `${grant.name}.json`);
   };
   /** @param {string} file */
   const readOrRepair = (file) => {

@@ -20,7 +20,7 @@ import { isBelow, realPath } from "./write-target.js";
 /** @typedef {import("./command-line.js").Sandbox} Sandbox */
 
 /** The usual folders of system programs, before the folders of PATH, which the user may be able to write. */
-export const SYSTEM_FOLDERS = ["/usr/bin", "/usr/local/bin", "/run/current-system/sw/bin"];
+const SYSTEM_FOLDERS = ["/usr/bin", "/usr/local/bin", "/run/current-system/sw/bin"];
 
 /** The folder for temporary files inside of the sandbox. The folder is private to the session. */
 export const TEMPORARY = process.platform === "linux" ? realPath("/tmp") : "/tmp";

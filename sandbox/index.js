@@ -11,8 +11,6 @@
 //   resolveWrite    the file that a tool would write for a path of the agent
 //   runCommandLine, OutputFile, killGroup
 //                   runs a command line, with or without the sandbox, and keeps the end of its output, or all of it
-//   projectState, workTreeOf
-//                   the state of the files of a git work tree, and what has changed since earlier states
 //   workTreeAt, folderAbove, commonGitFolder, gitFoldersOf
 //                   the git work tree of a folder, the folder of git that work trees share, and those of a rule
 //   untrusted       opens and writes files at places that an agent can write; `copyFolder` copies such a folder
@@ -29,7 +27,7 @@
 //               └─ agent-folder.js, git-folders.js, hard-links.js, hidden-paths.js, key-folders.js, placeholders.js
 //                  (git-exclude.js), running-commands.js, session-folder.js, sockets.js
 //                  what is looked at, created and removed around a command line
-//   file-operations.js, exec.js ── output-file.js, project-state.js
+//   file-operations.js, exec.js ── output-file.js
 //   copies.js; below all: processes.js, untrusted-files.js, write-target.js, shell-quote.js, plain.js
 //
 // Several sessions of one process have a `SandboxSession` each. What they share is one object for the process: the command
@@ -43,7 +41,6 @@ export { commonGitFolder, folderAbove, gitFoldersOf, workTreeAt } from "./git-fo
 export { OutputFile } from "./output-file.js";
 export { messageOf, plainText, unlessFails } from "./plain.js";
 export * as processes from "./processes.js";
-export { projectState, workTreeOf } from "./project-state.js";
 export { Busy } from "./running-commands.js";
 export { SandboxSession } from "./session.js";
 export { quoted as shellQuoted } from "./shell-quote.js";

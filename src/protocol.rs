@@ -38,8 +38,8 @@ pub const LIMITS_TYPE: &str = "workflow:limits";
 /// Custom type of the entry that records that the user has switched the limits off or on: `{"limits": "off"}`. Nothing
 /// reads it.
 pub const LIMITS_ENTRY_TYPE: &str = "workflow:limits-switch";
-/// Custom type of the entry above an approval question: the subject of the approval.
-pub const APPROVAL_TYPE: &str = "workflow:approval";
+/// Custom type of the entry above a question of a workflow: its subject.
+pub const QUESTION_TYPE: &str = "workflow:question";
 /// Custom type of the entry that `/workflow :check` shows.
 pub const CHECK_TYPE: &str = "workflow:check";
 /// Custom type of the entry that `/workflow :graph` shows.

@@ -206,7 +206,7 @@ Use workflow_step with action='loop' to restart the current scope from the begin
         "register-message-renderer workflow:reminder",
         "register-entry-renderer workflow:complete",
         "register-entry-renderer workflow:status",
-        "register-entry-renderer workflow:approval",
+        "register-entry-renderer workflow:question",
         "register-entry-renderer workflow:check",
         "register-entry-renderer workflow:graph",
         "register-entry-renderer workflow:report",

@@ -288,7 +288,7 @@ fn kind(field: &Field) -> Value {
         ]),
         Kind::Checks(fields) => {
             let mut check = object(fields);
-            let kinds = ["run", "file", "approve"];
+            let kinds = ["run", "file"];
             let one = kinds.map(|name| requires(&[name]));
             check.insert("oneOf".into(), json!(one));
             let of = json!({ "timeout": ["run"], "env": ["run"], "contains": ["file"] });

@@ -5,7 +5,7 @@ use pi_workflows::engine::{
     Answer, CommandEnd, Context, Effect, Engine, Event, Facts, Output, Ran, Reply, Request, Stop, Ui, Watching,
 };
 use pi_workflows::protocol::STATE_ENTRY_TYPE;
-use pi_workflows::run::{Active, Changed, Mark, Outline, Pick, ProjectState, RunState, restore};
+use pi_workflows::run::{Active, Mark, Outline, Pick, RunState, restore};
 use pi_workflows::text::{self, DefaultRole, GATE_OPEN, NOT_STARTED};
 
 use super::folder::Folder;
@@ -302,15 +302,6 @@ impl Play {
             (_, Request::Confirm { .. }) => Answer::Confirmed(choice != 0),
             (_, Request::Select { .. }) => Answer::Selected(choice),
             (_, Request::Input { .. }) => Answer::Entered(TEXTS[choice].to_owned()),
-            (6, Request::ProjectState { .. }) => Answer::ProjectState(Err("it took too long".into())),
-            (_, Request::ProjectState { since }) => {
-                let changed = |tree: String| {
-                    let paths = vec![TEXTS[choice].to_owned(); choice];
-                    (tree, Changed { count: choice as u64, paths })
-                };
-                let since = since.into_iter().skip(choice / 3).map(changed).collect();
-                Answer::ProjectState(Ok(ProjectState { tree: format!("tree {choice}"), since }))
-            }
             (_, Request::Children { .. }) => Answer::ChildrenEnded,
             (7, Request::Exec { .. }) => Answer::Ran(Ran {
                 end: CommandEnd::Exited(0),

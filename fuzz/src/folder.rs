@@ -189,8 +189,4 @@ impl Host for Folder {
     fn can_confine(&self, _: bool) -> Result<Result<(), String>, Stale> {
         Ok(Ok(()))
     }
-
-    fn can_tell_changes(&self) -> Result<Result<(), String>, Stale> {
-        Ok(Ok(()))
-    }
 }

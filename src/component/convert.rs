@@ -6,7 +6,6 @@ use crate::definition::{KnownModel, Model, Thinking};
 use crate::engine::{
     Answer, ChildEnd, ChildReport, CommandEnd, Completion, EndedCall, OutputFile, Ran, Reply, Request, ToolResult,
 };
-use crate::run::{Changed, ProjectState};
 use crate::text::{Color, Drawing, Span};
 use crate::usage::Usage;
 
@@ -33,21 +32,9 @@ impl From<guest::Answer> for Answer {
                 output_file: result.output_file,
             }),
             guest::Answer::ChildrenEnded(_) => Self::ChildrenEnded,
-            guest::Answer::ProjectState(state) => Self::ProjectState(state.map(ProjectState::from)),
             guest::Answer::Cancelled => Self::Cancelled,
             guest::Answer::NoUi | guest::Answer::NotGranted => Self::NoUi,
         }
-    }
-}
-
-impl From<guest::ProjectState> for ProjectState {
-    fn from(state: guest::ProjectState) -> Self {
-        let guest::ProjectState { id: tree, since } = state;
-        let since = since.into_iter().map(|guest::ChangedFiles { since, count, paths }| {
-            let paths = paths.into_iter().take(Changed::MAX_PATHS).collect();
-            (since, Changed { count, paths })
-        });
-        Self { tree, since: since.collect() }
     }
 }
 
@@ -216,7 +203,6 @@ pub(super) fn pending(ticket: u64, request: Request) -> guest::Pending {
         Request::Input { title } => {
             guest::Request::Input(guest::TextInput { title: title.into(), placeholder: String::new() })
         }
-        Request::ProjectState { since } => guest::Request::ProjectState(since),
         Request::Children { progress } => guest::Request::Children(progress),
         Request::Exec { command: line, env, timeout_ms, progress, apart, output_file } => {
             let output_file = output_file.map(|OutputFile { key, name }| guest::OutputFile { key, name });

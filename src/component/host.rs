@@ -512,10 +512,6 @@ impl Host for Files {
         known(context::can_confine(network))
     }
 
-    fn can_tell_changes(&self) -> Result<Result<(), String>, Stale> {
-        known(context::can_tell_changes())
-    }
-
     fn terminal_size(&self) -> Result<Option<TerminalSize>, Stale> {
         let size = known(ui::terminal_size())?.ok().flatten();
         Ok(size.map(|ui::Size { columns, lines }| TerminalSize { columns: columns as usize, lines: lines as usize }))

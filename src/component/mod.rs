@@ -19,8 +19,8 @@ use crate::engine::{
 };
 use crate::engine::{Context, EndedCall, Engine, Event, Facts, Output, Reply, Stop, Ui, Watching, prepared};
 use crate::protocol::{
-    APPROVAL_TYPE, CHECK_TYPE, COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE, FRESH_TYPE, GRAPH_TYPE,
-    LIMITS_TYPE, MOVED_MESSAGE_TYPE, PANEL_ENTRY_TYPE, PANEL_FIELD, PROPOSE_TOOL_NAME, REMINDER_MESSAGE_TYPE,
+    CHECK_TYPE, COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE, FRESH_TYPE, GRAPH_TYPE, LIMITS_TYPE,
+    MOVED_MESSAGE_TYPE, PANEL_ENTRY_TYPE, PANEL_FIELD, PROPOSE_TOOL_NAME, QUESTION_TYPE, REMINDER_MESSAGE_TYPE,
     REPORT_TYPE, STATE_ENTRY_TYPE, STATUS_TYPE, WORKFLOW_COMMAND,
 };
 use crate::run::{BrokenReason, Mark, Pick, Restored, restore_with_mark};
@@ -118,7 +118,7 @@ impl Guest for Component {
             api::register_message_renderer(message_type);
         }
         for entry_type in
-            [COMPLETE_TYPE, STATUS_TYPE, APPROVAL_TYPE, CHECK_TYPE, GRAPH_TYPE, REPORT_TYPE, LIMITS_TYPE, FRESH_TYPE]
+            [COMPLETE_TYPE, STATUS_TYPE, QUESTION_TYPE, CHECK_TYPE, GRAPH_TYPE, REPORT_TYPE, LIMITS_TYPE, FRESH_TYPE]
         {
             api::register_entry_renderer(entry_type);
         }

@@ -59,8 +59,6 @@ pub struct Files {
     pub confines_with_network: bool,
     /// The columns and lines of the user's terminal, if they are known.
     pub terminal: Option<(usize, usize)>,
-    /// The host can tell the state of the project's files.
-    pub tells_changes: bool,
     /// The claims of the session that were tried, with `takes_over`, and the obstacle to a claim.
     pub claims: RefCell<Vec<bool>>,
     pub claim_obstacle: RefCell<Option<crate::run::ClaimObstacle>>,

@@ -9,7 +9,6 @@ use super::ask::{Then, UsersWord, Waiting};
 use super::context::Cx;
 use super::effect::Reply;
 use super::event::Answer;
-use super::gate::state::Requester;
 use super::new_workflow;
 use super::state::{Agent, Engine, Place, Run, Waiter};
 use super::step_tool::{RUN_ENDED, result};
@@ -43,12 +42,7 @@ impl Engine {
                     gate.keep(&asked, answer);
                     self.gate_held(&gate, &reason, cx)
                 }
-                Found::Left => {
-                    if let Requester::Entry(reply) = gate.requester() {
-                        self.briefing.note_all(&reply.prompts);
-                    }
-                    overtaken(&gate.place, GATE_STOPPED, waiter, &self.run, &mut self.agent)
-                }
+                Found::Left => overtaken(&gate.place, GATE_STOPPED, waiter, &self.run, &mut self.agent),
             },
             Then::Entry(entry, asked) => match found(&entry.place) {
                 Found::There => self.entry_answered(*entry, asked, answer, cx),
@@ -66,11 +60,6 @@ impl Engine {
                 let reply = new_workflow::answered(new, answer, &mut self.run, &mut self.pending, cx);
                 self.agent.wait_after_dialog(!self.pending.is_empty(), &self.run, cx);
                 reply
-            }
-            Then::Status => {
-                let files = answer.project_state().unwrap_or_else(|| Err("it was interrupted".to_owned()));
-                self.show_status_with(Some(&files), cx);
-                Reply::None
             }
             Then::Cancel { task_id } => self.cancel_answered(&task_id, answer.yes(), cx),
             Then::AcceptRules { reason, rules, more } => {

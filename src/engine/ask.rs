@@ -47,8 +47,6 @@ pub enum Then {
     Proposal(ProposalAsked),
     /// Another question about a new workflow follows, or it is written.
     New(NewWorkflow),
-    /// The status is shown with the state of the project's files.
-    Status,
     /// The agent cancels the run, if the user says yes.
     Cancel { task_id: String },
     /// The run goes on by these rules, with `more` for its budget, if the user accepts the rules.
@@ -71,7 +69,7 @@ impl Then {
     fn about(&self) -> &'static str {
         match self {
             Self::Gate(..) => "gate",
-            Self::Entry(..) | Self::Status => "entry",
+            Self::Entry(..) => "entry",
             Self::Start(_) | Self::Proposal(_) => "start",
             Self::New(_) => "workflow",
             Self::Cancel { .. } => "cancel",
@@ -203,9 +201,9 @@ mod tests {
     #[test]
     fn requests_of_nested_calls_are_dropped_alone() {
         let mut pending = Pending::default();
-        let user = asked(&mut pending, Waiter::User, Then::Status);
-        let call = asked(&mut pending, Waiter::Call { nested: false }, Then::Status);
-        let nested = asked(&mut pending, Waiter::Call { nested: true }, Then::Status);
+        let user = asked(&mut pending, Waiter::User, Then::TakeOver { more: String::new() });
+        let call = asked(&mut pending, Waiter::Call { nested: false }, Then::TakeOver { more: String::new() });
+        let nested = asked(&mut pending, Waiter::Call { nested: true }, Then::TakeOver { more: String::new() });
         assert!(pending.is_dialog_of_call(call) && !pending.is_dialog_of_call(user));
         with_cx(|cx| {
             pending.cancel_nested_calls(&mut UsageMeter::default(), cx);

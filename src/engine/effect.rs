@@ -283,11 +283,6 @@ pub enum Request {
         /// The file for its whole output.
         output_file: Option<OutputFile>,
     },
-    /// The state of the project's files.
-    ProjectState {
-        /// Earlier states; the answer includes the changes since each earlier state.
-        since: Vec<String>,
-    },
     /// A wait until no child works.
     Children {
         /// The text that is shown meanwhile, until [`Effect::ShowChildren`].
@@ -309,7 +304,7 @@ impl Request {
     pub(super) fn is_for_user(&self) -> bool {
         match self {
             Self::Confirm { .. } | Self::Select { .. } | Self::Input { .. } => true,
-            Self::Exec { .. } | Self::ProjectState { .. } | Self::Children { .. } => false,
+            Self::Exec { .. } | Self::Children { .. } => false,
         }
     }
 }

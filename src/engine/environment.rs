@@ -30,14 +30,15 @@ pub(super) fn checked_env(planned: &[(String, Result<String, &str>)]) -> Result<
     Ok(env)
 }
 
-/// The variables of a command of the workflow at this depth of the path, with their values. A value that the run lacks
+/// The variables of a command of the current phase, with their values. A value that the run lacks
 /// is empty, with three exceptions, which are errors: the paths of folders, because a command would take an empty path for
 /// the root, and the whole task.
-pub(super) fn environment(command: &Command, active: &Active, depth: usize) -> Planned {
+pub(super) fn environment(command: &Command, active: &Active) -> Planned {
     if command.env().is_empty() {
         return Vec::new();
     }
     let Active { state, library, .. } = *active;
+    let depth = state.current_path.len();
     let value = |name: &ValueName| state.value(name, depth, library).map(|value| value.text().into_owned());
     let variables = command.env().iter();
     let given = |of: &Variable| match &of.value {

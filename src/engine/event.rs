@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::run::{Mark, Pick, ProjectState, RunState};
+use crate::run::{Mark, Pick, RunState};
 use crate::text::DefaultRole;
 use crate::usage::Usage;
 
@@ -299,8 +299,6 @@ pub enum Answer {
     Ran(Ran),
     /// No child works.
     ChildrenEnded,
-    /// The state of the project's files, or the reason for its absence.
-    ProjectState(Result<ProjectState, String>),
     /// The user gave no answer, or the request was cancelled.
     Cancelled,
     /// There is no user interface, or the host may not fulfil the request.
@@ -350,15 +348,6 @@ impl Answer {
     /// Returns true if the host has children.
     pub(super) fn has_children(&self) -> bool {
         matches!(self, Self::ChildrenEnded | Self::Cancelled)
-    }
-
-    /// The state of the project's files, or the reason for its absence; `None` if the request was cancelled.
-    pub(super) fn project_state(self) -> Option<Result<ProjectState, String>> {
-        match self {
-            Self::ProjectState(state) => Some(state),
-            Self::Cancelled => None,
-            _ => Some(Err("it cannot be told here".to_owned())),
-        }
     }
 }
 

@@ -134,11 +134,6 @@ pub trait Host: WorkflowFiles {
     /// user, and how to fix it.
     fn can_confine(&self, network: bool) -> Result<Result<(), String>, Stale>;
 
-    /// Returns true if the host can tell the state of the project's files; the inner error is the reason, for the user.
-    fn can_tell_changes(&self) -> Result<Result<(), String>, Stale> {
-        Ok(Err("this host cannot tell it".to_owned()))
-    }
-
     /// The size of the user's terminal; `None` outside a terminal, and where the host does not know it.
     fn terminal_size(&self) -> Result<Option<TerminalSize>, Stale> {
         Ok(None)
@@ -272,10 +267,6 @@ mod tests {
         fn can_confine(&self, network: bool) -> Result<Result<(), String>, Stale> {
             let reason = self.cannot_confine.clone().filter(|_| !network || !self.confines_with_network);
             Ok(reason.map_or(Ok(()), Err))
-        }
-
-        fn can_tell_changes(&self) -> Result<Result<(), String>, Stale> {
-            Ok(self.tells_changes.then_some(()).ok_or_else(|| "it is no git work tree".to_owned()))
         }
     }
 }

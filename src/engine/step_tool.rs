@@ -208,8 +208,8 @@ impl Engine {
         let gate = OpenGate::ahead(&self.run, Requester::Agent(call.clone()), outcome.clone());
         match (gate, paused) {
             (Some(_), _) if self.pending.has_gate() => gate_result(text::GATE_OPEN),
-            (Some(gate), _) if gate.has_checks() && self.turn.gate_checked => gate_result(text::GATE_HAD),
-            (gate, Some(text)) if gate.as_ref().is_some_and(OpenGate::has_checks) || waits_at_gate => {
+            (Some(_), _) if self.turn.gate_checked => gate_result(text::GATE_HAD),
+            (gate, Some(text)) if gate.is_some() || waits_at_gate => {
                 self.agent.end_run();
                 result(text, json!({ "active": true, "gate": "paused" }))
             }

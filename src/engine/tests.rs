@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::definition::fixtures::Files;
 use crate::definition::{DirEntry, ReadError, Root, WorkflowFiles};
-use crate::protocol::{APPROVAL_TYPE, CONTEXT_MESSAGE_TYPE, REMINDER_MESSAGE_TYPE, STATE_ENTRY_TYPE, STATUS_TYPE};
+use crate::protocol::{CONTEXT_MESSAGE_TYPE, REMINDER_MESSAGE_TYPE, STATE_ENTRY_TYPE, STATUS_TYPE};
 use crate::run::{Active, RunDir, RunState, restore};
 use crate::text::{self, DefaultRole};
 
@@ -197,6 +197,13 @@ impl Session {
     }
 
     /// The agent runs, does nothing, and stops by itself.
+    /// Adds a question after the phase of this file of a workflow.
+    fn ask_after(&mut self, file: &str) {
+        let (key, phase) = file.split_once('/').unwrap();
+        let workflow = self.files.global.get_mut(&format!("{key}/workflow.yaml")).unwrap();
+        *workflow = workflow.replacen(phase, &format!("{phase}, {{ask: Good?, id: good, outcomes: {{yes: next}}}}"), 1);
+    }
+
     fn stop(&mut self) -> Vec<Effect> {
         self.stop_as(Stop::Completed, true)
     }
@@ -1071,7 +1078,6 @@ mod conversation;
 mod deadlines;
 mod ending;
 mod entries;
-mod evidence;
 mod fresh_start;
 mod gate;
 mod hold;

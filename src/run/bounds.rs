@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::progress::{MAX_VISITS, Progress};
 use super::state::{RunState, RunStatus};
-use super::{evidence::Evidence, path::PhasePath, stored::MAX_TOOLS, visit::Visit};
+use super::{path::PhasePath, stored::MAX_TOOLS, visit::Visit};
 
 /// Maximum length of a text in an entry, in bytes. The texts of a run that matter to its rules are shorter.
 const MAX_TEXT: usize = 64 << 10;
@@ -68,14 +68,13 @@ impl RunState {
     }
 
     /// Drops half of the least important data of a run that is too long. The order: evidence; visits, the oldest first;
-    /// the work on branches of other groups; the reasons of entries that were passed over; evidence that is made again
-    /// before DONE, with its visits; tools; outcomes and outputs that no condition can name; of a run that has ended,
-    /// the rest. Returns false if nothing of these is left.
+    /// the work on branches of other groups; the reasons of entries that were passed over; tools; outcomes and outputs
+    /// that no condition can name; of a run that has ended, the rest. Returns false if nothing of these is left.
     pub(super) fn drop_least_important(&mut self) -> bool {
-        let has_other = |visit: &Visit| !visit.evidence.iter().all(Evidence::is_rechecked);
-        let with_other = self.progress.visits.iter().filter(|(_, visit)| has_other(visit));
-        let with_other: Vec<String> = with_other.map(|(key, _)| key.to_owned()).take(2).collect();
-        if let [key] = &with_other[..]
+        let has_evidence = |_: &str, visit: &Visit| !visit.evidence.is_empty();
+        let checked = self.progress.visits.iter().filter(|(key, visit)| has_evidence(key, visit));
+        let checked: Vec<String> = checked.map(|(key, _)| key.to_owned()).take(2).collect();
+        if let [key] = &checked[..]
             && let Some(visit) = self.progress.visits.get_mut(key)
             && visit.evidence.iter().any(|check| !check.tail.is_empty())
         {
@@ -83,18 +82,14 @@ impl RunState {
             return true;
         }
         let current = self.current_path.key();
-        if self.drop_older_half(|_, visit| has_other(visit), |state, key| state.drop_evidence(key, false))
-            || self.drop_older_half(|key, visit| visit.evidence.is_empty() && key != current, Self::forget)
+        if self.drop_older_half(has_evidence, Self::drop_evidence)
+            || self.drop_older_half(|key, _| key != current, Self::forget)
             || self.drop_branches(self.progress.branches.len() / 2)
         {
             return true;
         }
         if !self.progress.passed_over.is_empty() {
             self.progress.passed_over.clear();
-            return true;
-        }
-        let has_evidence = |_: &str, visit: &Visit| !visit.evidence.is_empty();
-        if self.drop_older_half(has_evidence, |state, key| state.drop_evidence(key, true)) {
             return true;
         }
         let tools = &mut self.progress.tools_added;
@@ -164,10 +159,8 @@ mod tests {
 
     use super::*;
     use crate::run::path::path_to;
-    use crate::run::progress::MAX_EVIDENCE;
     use crate::run::{
-        Allowance, BranchEnd, BranchRun, CheckPlace, Evidence, Journal, Leaving, PassedOver, PassedOverReason,
-        PauseReason, restore,
+        Allowance, BranchEnd, BranchRun, Evidence, Journal, Leaving, PassedOver, PassedOverReason, PauseReason, restore,
     };
     use crate::usage::Usage;
 
@@ -237,7 +230,6 @@ mod tests {
                     attempt: 1,
                     tail: text(size),
                     file: text(size),
-                    recheck: (count % 3 == 0).then(|| CheckPlace { gate: text(size), index: 1 }),
                     ..Evidence::default()
                 };
                 return state.with_evidence(vec![check; count]);
@@ -247,7 +239,7 @@ mod tests {
                 let reason = match kind {
                     0 => PauseReason::Gate { label, times: 3 },
                     1 => PauseReason::Loops { of, outcome, times: 2, scope: Some(text(size)) },
-                    2 => PauseReason::Approval { question },
+                    2 => PauseReason::Question { question },
                     3 => PauseReason::UnknownCost { of },
                     _ => PauseReason::Unknown(text(size).into()),
                 };
@@ -289,7 +281,6 @@ mod tests {
             }
             Growth::Gates { count, size } => {
                 for index in 0..count {
-                    progress.gate_attempts.insert(format!("{index}{}", text(size)), 1);
                     progress.loops.insert(format!("{index}{}", text(size)), 1);
                 }
             }
@@ -393,99 +384,11 @@ mod tests {
         assert_eq!(state.progress.visits.len(), 21);
     }
 
-    /// Evidence, of which this number is made again before DONE.
-    fn checks(count: usize, rechecked: usize) -> Vec<Evidence> {
-        let check = |index| Evidence {
-            label: format!("c{index}"),
-            passed: true,
-            recheck: (index < rechecked).then(|| CheckPlace { gate: "w:0".into(), index: 0 }),
-            ..Evidence::default()
-        };
-        (0..count).map(check).collect()
-    }
-
-    /// A run that has gone through phases with this evidence.
-    fn run_with(phases: impl IntoIterator<Item = Vec<Evidence>>) -> RunState {
-        let mut state = RunState::new("w", "", 1, 2).begun(1);
-        state.progress.version = crate::run::PROGRESS_VERSION;
-        for (phase, evidence) in (1..).zip(phases) {
-            state = grown(&state.with_evidence(evidence), &Growth::Move { phase, name: 0 });
-        }
-        state
-    }
-
-    /// A run with more visits than are kept, of which the first ones have a check that is made again before DONE.
-    fn with_many_visits(with_recheck: usize) -> RunState {
-        let mut state = run_with([checks(1, 1)]);
-        let visit = state.progress.visits["w:0"].clone();
-        for phase in 2..MAX_VISITS + 3 {
-            let evidence = checks(usize::from(phase <= with_recheck), 1);
-            state.progress.visits.insert(format!("w:{phase}"), Visit { step: phase as u64, evidence, ..visit.clone() });
-        }
-        state.forget_oldest();
-        state
-    }
-
-    fn rechecked(state: &RunState) -> usize {
-        let checks = state.progress.visits.values().flat_map(|visit| &visit.evidence);
-        checks.filter(|check| check.is_rechecked()).count()
-    }
-
-    #[test]
-    fn evidence_that_is_made_again_is_dropped_last() {
-        let all =
-            |state: &RunState| -> usize { state.progress.visits.values().map(|visit| visit.evidence.len()).sum() };
-        // The first phase has one check that is made again; each of 45 phases has 50 other checks.
-        let early = [checks(3, 1)].into_iter().chain(vec![checks(50, 0); 45]);
-        let state = run_with(early);
-        assert_eq!(state.progress.visits["w:0"].evidence, checks(1, 1));
-        assert!(all(&state) <= MAX_EVIDENCE);
-        assert!(!state.progress.rechecks_lost);
-        // More evidence in one phase than is kept.
-        let state = run_with([checks(MAX_EVIDENCE + 500, 600)]);
-        assert_eq!((all(&state), rechecked(&state), state.progress.rechecks_lost), (MAX_EVIDENCE, 600, false));
-        // A failure is not made again.
-        let mut failed = checks(1, 1);
-        failed[0].passed = false;
-        let state = run_with([failed].into_iter().chain(vec![checks(50, 0); 45]));
-        assert_eq!((rechecked(&state), state.progress.rechecks_lost), (0, false));
-    }
-
-    #[test]
-    fn a_run_knows_that_evidence_that_is_made_again_was_dropped() {
-        let mut many = run_with(vec![checks(50, 50); 45]);
-        let mut in_one = run_with([checks(MAX_EVIDENCE + 1, MAX_EVIDENCE + 1)]);
-        let mut visits = with_many_visits(MAX_VISITS + 3);
-        for state in [&mut many, &mut in_one, &mut visits] {
-            assert!(state.progress.rechecks_lost);
-            assert!(rechecked(state) <= MAX_EVIDENCE);
-            assert!(state.progress.visits.len() <= MAX_VISITS);
-            // The mark stays, in complete entries and in parts.
-            let mut journal = Journal::default();
-            let first = journal.entry(state, || None).to_string();
-            let mut moved = grown(state, &Growth::Move { phase: 7000, name: 0 });
-            let second = journal.entry(&mut moved, || None).to_string();
-            assert!(restore([&first]).unwrap().progress.rechecks_lost);
-            assert!(restore([&second, &first]).unwrap().progress.rechecks_lost);
-        }
-        let mut state = with_many_visits(0);
-        assert_eq!(
-            (state.progress.visits.len(), rechecked(&state), state.progress.rechecks_lost),
-            (MAX_VISITS, 1, false)
-        );
-        assert!(state.progress.visits.contains_key("w:0"));
-        // An entry that is too long.
-        while state.drop_least_important() {
-            assert!(rechecked(&state) == 1 || state.progress.rechecks_lost);
-        }
-        assert!(state.progress.rechecks_lost);
-    }
-
     #[test]
     fn a_long_text_is_cut_where_it_is_stored() {
         let question = "q".repeat(2 << 20);
         let state = RunState::new("w", "", 1, 2).begun(1);
-        let mut state = state.paused(PauseReason::Approval { question }, 1);
+        let mut state = state.paused(PauseReason::Question { question }, 1);
         let entry = Journal::default().entry(&mut state, || None).to_string();
         assert!(entry.len() < 2 * MAX_TEXT);
         assert_eq!(restore([entry]).unwrap().progress.broken, None);

@@ -125,7 +125,7 @@ impl RunState {
         progress.outputs.keep(|key| !of_siblings(key));
         progress.passed_over.keep(|key| !of_siblings(key));
         progress.branches.clear();
-        progress.gate_attempts.clear();
+        progress.gate_attempts = 0;
         progress.tools_added.clear();
         progress.users_model = None;
         progress.branch = Some(Branch { step: self.global_step_count, ..branch.clone() });

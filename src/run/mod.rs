@@ -50,7 +50,7 @@ mod waits;
 mod written;
 
 pub use self::{
-    active::*, branch::*, branches::*, broken::*, budget::*, course::*, evidence::*, gates::*, items::*, journal::*,
+    active::*, branch::*, branches::*, broken::*, budget::*, course::*, evidence::*, items::*, journal::*,
     long_task::*, mark::*, outline::*, outputs::*, path::*, pause::*, progress::*, quota::*, records::*, restore::*,
     results::*, rules::*, run_dir::*, state::*, summary::*, tail::*, transition::*, visit::*, visits::*,
 };

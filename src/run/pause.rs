@@ -105,8 +105,8 @@ pub enum PauseReason {
         /// The time without new output after which it was stopped, in milliseconds.
         ms: u64,
     },
-    /// The user has not approved yet.
-    Approval { question: String },
+    /// The user has not answered the question of an entry yet.
+    Question { question: String },
     /// The user has not allowed the commands of a gate.
     Commands {
         /// The package that has the commands; `None` for the project.
@@ -196,7 +196,7 @@ impl PauseReason {
                 | Self::Loops { .. }
                 | Self::Way { .. }
                 | Self::Outputs { .. }
-                | Self::Approval { .. }
+                | Self::Question { .. }
                 | Self::Commands { .. }
         )
     }
@@ -208,11 +208,6 @@ impl PauseReason {
     /// Returns true if a budget bounds an amount that is not known.
     pub fn is_unknown_amount(&self) -> bool {
         matches!(self, Self::UnknownCost { .. } | Self::UnknownUsage { .. })
-    }
-
-    /// Returns true if `/workflow :resume` checks the gate again: the gate waits for an answer of the user.
-    pub fn waits_at_gate(&self) -> bool {
-        matches!(self, Self::Approval { .. } | Self::Commands { .. })
     }
 
     /// Returns true if the agent must not leave the phase before the user resumes the run.

@@ -55,10 +55,9 @@ pub struct Progress {
     /// The number of the last automatic continuations, one after the other, in which the agent did nothing.
     #[serde(skip_serializing_if = "is_default")]
     pub idle: u32,
-    /// Failed attempts of each gate ahead since the current phase began, by
-    /// [`GateAhead::key`](super::GateAhead::key).
-    #[serde(skip_serializing_if = "Records::is_empty")]
-    pub gate_attempts: Records<u32>,
+    /// Failed attempts of the gate of the current phase since the phase began.
+    #[serde(skip_serializing_if = "is_default")]
+    pub gate_attempts: u32,
     /// Restarts of each scope on the path since it was entered, by `PhasePath::scope_key`.
     #[serde(skip_serializing_if = "Records::is_empty")]
     pub loops: Records<u32>,
@@ -110,10 +109,6 @@ pub struct Progress {
     /// The usage of the visits that are not kept.
     #[serde(skip_serializing_if = "Usage::is_empty")]
     pub forgotten: Usage,
-    /// The results of checks with `recheck` were dropped beyond the bounds: the run cannot tell which checks to make
-    /// again, so it does not come to DONE by itself.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub rechecks_lost: bool,
     /// The branch that this run works on, if it is the run of a child.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branch: Option<Branch>,

@@ -266,9 +266,8 @@ mod tests {
     use crate::run::quota::QuotaWaits;
     use crate::run::stored::{LATEST_MS, MAX_COUNTS, MAX_OTHERS, MAX_REASON};
     use crate::run::{
-        Allowance, Branch, BranchEnd, BranchRun, Changed, CheckPlace, CheckedFiles, Evidence, HandedOutputs, LongTask,
-        OutputValue, PassedOver, PassedOverReason, Pause, PauseReason, Pick, Progress, RunDir, RunStatus, Seal,
-        Summary, UsersModel, Visit,
+        Allowance, Branch, BranchEnd, BranchRun, Evidence, HandedOutputs, LongTask, OutputValue, PassedOver,
+        PassedOverReason, Pause, PauseReason, Pick, Progress, RunDir, RunStatus, Seal, Summary, UsersModel, Visit,
     };
     use crate::usage::Usage;
 
@@ -387,9 +386,6 @@ mod tests {
             tail: "e".into(),
             missing: 3,
             file: "f".into(),
-            files: CheckedFiles::Tree("t".into()),
-            recheck: Some(CheckPlace { gate: "/g".into(), index: 2 }),
-            changed: Some(Changed { count: 9, paths: vec!["p".into()] }),
         };
         let usage = Usage {
             turns: 1,
@@ -424,14 +420,7 @@ mod tests {
             usage: usage.clone(),
             earlier: Usage { turns: 1, ..Usage::default() },
             outputs_refused: 4,
-            evidence: vec![
-                evidence.clone(),
-                Evidence { tail: String::new(), files: CheckedFiles::Unknown, ..evidence.clone() },
-                Evidence {
-                    files: CheckedFiles::ChangedMeanwhile(Changed { count: 1, paths: vec!["q".into()] }),
-                    ..evidence
-                },
-            ],
+            evidence: vec![evidence.clone(), Evidence { tail: String::new(), ..evidence }],
             model: Some("p/m:high".into()),
             picked: Some(Pick::Model),
         };
@@ -467,7 +456,7 @@ mod tests {
             PauseReason::Loops { of: "r".into(), outcome: "o".into(), times: 2, scope: Some("/w".into()) },
             PauseReason::Outputs { of: "r".into(), times: 5 },
             PauseReason::MissingOutput { of: "r".into(), input: "i".into(), output: "output.a.b".into() },
-            PauseReason::Approval { question },
+            PauseReason::Question { question },
             PauseReason::Commands { package: None, value: true },
             PauseReason::Step { of: "w".into(), why: "it was stopped".into() },
             PauseReason::Commands { package: Some("@acme/kit".into()), value: false },
@@ -520,7 +509,7 @@ mod tests {
                 quota: QuotaWaits { max_ms: Some(1), in_row: 2, unattended_ms: 3, worked: 4, count: 5, ms: 6 },
                 continuations: 1,
                 idle: 2,
-                gate_attempts: [("g".to_owned(), 3)].into(),
+                gate_attempts: 3,
                 loops: [("l".to_owned(), 4), ("m".to_owned(), 5)].into(),
                 ways: [("w:0 no".to_owned(), 2)].into(),
                 broken: None,
@@ -536,7 +525,6 @@ mod tests {
                     before: model("o"),
                 }),
                 forgotten: usage.clone(),
-                rechecks_lost: true,
                 inputs: [("i".to_owned(), "v".to_owned())].into(),
                 outcomes: [("a:0".to_owned(), "small".to_owned())].into(),
                 outputs: [("a:0".to_owned(), outputs.clone())].into(),
@@ -636,47 +624,6 @@ mod tests {
     }
 
     #[test]
-    fn files_of_a_check_that_cannot_be_read_are_unknown() {
-        let files = |fields: &str| {
-            let check = format!(r#"{{"label":"l","passed":true,"result":"r","durationMs":1,"attempt":1,{fields}}}"#);
-            let visits = format!(r#"{{"visits":{{"a:0":{{"startedAt":1,"passes":1,"evidence":[{check}]}}}}}}"#);
-            progress_of(&visits).visits["a:0"].evidence[0].files.clone()
-        };
-        let meanwhile = CheckedFiles::ChangedMeanwhile(Changed { count: 2, paths: vec!["p".into()] });
-        assert_eq!(files(r#""tree":"t""#), CheckedFiles::Tree("t".into()));
-        assert_eq!(files(r#""changedMeanwhile":{"count":2,"paths":["p"]}"#), meanwhile);
-        assert_eq!(files(r#""tree":"t","changedMeanwhile":{"count":2,"paths":["p"]}"#), meanwhile);
-        for unknown in [
-            r#""x":1"#,
-            r#""tree":"""#,
-            r#""tree":7"#,
-            r#""tree":"t","changedMeanwhile":true"#,
-            r#""changedMeanwhile":{}"#,
-        ] {
-            assert_eq!(files(unknown), CheckedFiles::Unknown, "{unknown}");
-        }
-    }
-
-    #[test]
-    fn a_check_that_is_made_again_and_cannot_be_read_holds_the_end() {
-        let check = r#""label":"l","passed":true,"result":"r","durationMs":1,"attempt":1"#;
-        let lost = |check: &str| {
-            let visits =
-                format!(r#"{{"visits":{{"a:0":{{"startedAt":1,"passes":1,"evidence":[{check}]}},"a:1":null}}}}"#);
-            progress_of(&visits).rechecks_lost
-        };
-        assert!(!lost(&format!("{{{check}}}")));
-        assert!(!lost(&format!(r#"{{{check},"recheck":{{"gate":"g","index":1}}}}"#)));
-        assert!(!lost(&format!(r#"{{{check},"recheck":null}}"#)));
-        assert!(lost(&format!(r#"{{{check},"recheck":{{"gate":"g"}}}}"#)));
-        assert!(lost(r#"{"label":7,"recheck":{"gate":"g","index":1}}"#));
-        let without_start = r#"{"visits":{"a:0":{"evidence":[{"recheck":{"gate":"g","index":1}}]}}}"#;
-        assert!(progress_of(without_start).rechecks_lost);
-        assert!(progress_of(r#"{"rechecksLost":7}"#).rechecks_lost);
-        assert!(!progress_of(r#"{"rechecksLost":false}"#).rechecks_lost);
-    }
-
-    #[test]
     fn a_pause_of_any_kind_is_a_pause() {
         let reason = |paused: &str| {
             let pause = progress_of(&format!(r#"{{"paused":{paused}}}"#)).paused;
@@ -724,9 +671,7 @@ mod tests {
         let error = BrokenReason::TooMany { list, most: MAX_PATH };
         assert_eq!(with("currentPath", &path(10_000).into()), Some((error, false)));
         let visit = serde_json::json!({ "startedAt": 1, "passes": 1 });
-        for (list, most, value) in
-            [("visits", MAX_VISITS, visit), ("loops", MAX_COUNTS, 1.into()), ("gateAttempts", MAX_COUNTS, 1.into())]
-        {
+        for (list, most, value) in [("visits", MAX_VISITS, visit), ("loops", MAX_COUNTS, 1.into())] {
             let progress = |count| serde_json::json!({ list: many(count, value.clone()) });
             assert_eq!(with("progress", &progress(most)), None);
             assert_eq!(with("progress", &progress(most + 1)), Some((BrokenReason::TooMany { list, most }, true)));

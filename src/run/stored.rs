@@ -9,7 +9,7 @@ use crate::definition::{Budget, LONGEST_WAIT_MS, MAX_NESTING, Measure, Model, Mo
 use crate::usage::{MAX_NAMES, Usage};
 
 use super::branch::{Branch, BranchEnd, BranchRun};
-use super::evidence::{Changed, CheckPlace, CheckedFiles, Evidence};
+use super::evidence::Evidence;
 use super::outputs::{HandedOutputs, OutputValue};
 use super::path::{PhasePath, Segment};
 use super::pause::{Pause, PauseReason};
@@ -68,7 +68,6 @@ records! {
     branches: "branches", MAX_VISITS, branch_run;
     loops: "loops", MAX_COUNTS, number;
     ways: "ways", MAX_COUNTS, number;
-    gate_attempts: "gateAttempts", MAX_COUNTS, number;
     inputs: "inputs", MAX_COUNTS, string;
 }
 
@@ -182,9 +181,8 @@ fn progress(data: &Value) -> Progress {
             "paused" => {}
             "quota" => progress.quota = quota_waits(value),
             "continuations" => progress.continuations = number(value).unwrap_or_default(),
+            "gateAttempts" => progress.gate_attempts = number(value).unwrap_or_default(),
             "idle" => progress.idle = number(value).unwrap_or_default(),
-            // A value of another type holds the run too.
-            "rechecksLost" => progress.rechecks_lost |= *value != Value::Bool(false),
             "toolsAdded" => progress.tools_added = strings(value),
             // The user counts as not told of a name that cannot be read.
             "unpriced" => progress.unpriced = strings(value).into_iter().take(MAX_NAMES).collect(),
@@ -210,8 +208,6 @@ fn progress(data: &Value) -> Progress {
             }
         }
     }
-    let visits = fields.get("visits").unwrap_or(&Value::Null);
-    progress.rechecks_lost |= has_unread_recheck(visits, &progress.visits);
     let is_complete = |progress: &Progress| {
         let read = serde_json::to_value(progress).unwrap_or_default();
         let held = progress.paused.as_ref().is_some_and(|pause| pause.reason.needs_resume());
@@ -286,7 +282,7 @@ fn known_reason(reason: &Value) -> Option<PauseReason> {
         "way" => PauseReason::Way { of: of()?, outcome: text("outcome")?, times: times()? },
         "outputs" => PauseReason::Outputs { of: of()?, times: times()? },
         "missingOutput" => PauseReason::MissingOutput { of: of()?, input: text("input")?, output: text("output")? },
-        "approval" => PauseReason::Approval { question: text("question")? },
+        "question" => PauseReason::Question { question: text("question")? },
         "commands" => {
             let value = get(reason, "value").and_then(Value::as_bool).unwrap_or_default();
             PauseReason::Commands { package: text("package"), value }
@@ -474,41 +470,9 @@ fn evidence(checks: &Value) -> Vec<Evidence> {
             tail: get(data, "tail").and_then(string).unwrap_or_default(),
             missing: get(data, "missing").and_then(Value::as_u64).unwrap_or_default(),
             file: get(data, "file").and_then(string).unwrap_or_default(),
-            files: checked_files(data),
-            recheck: get(data, "recheck").and_then(check_place),
-            changed: get(data, "changed").and_then(changed),
         })
     };
     checks.as_array().into_iter().flatten().filter_map(check).collect()
-}
-
-/// Fields that cannot be read give an unknown state, which never says that nothing has changed.
-fn checked_files(data: &Value) -> CheckedFiles {
-    let files = match get(data, "changedMeanwhile") {
-        Some(meanwhile) => changed(meanwhile).map(CheckedFiles::ChangedMeanwhile),
-        None => get(data, "tree").and_then(string).filter(|tree| !tree.is_empty()).map(CheckedFiles::Tree),
-    };
-    files.unwrap_or_default()
-}
-
-/// Returns true if a check of these stored visits has `recheck` and could not be read: such a check cannot be made
-/// again.
-fn has_unread_recheck(stored: &Value, read: &Records<Visit>) -> bool {
-    let visits = stored.as_object().into_iter().flat_map(Map::values);
-    let lists = visits.filter_map(|visit| get(visit, "evidence")?.as_array());
-    let places = lists.flatten().filter_map(|check| get(check, "recheck"));
-    let checks = read.values().flat_map(|visit| &visit.evidence);
-    places.filter(|place| !place.is_null()).count() > checks.filter(|check| check.recheck.is_some()).count()
-}
-
-fn check_place(data: &Value) -> Option<CheckPlace> {
-    Some(CheckPlace { gate: string(get(data, "gate")?)?, index: number(get(data, "index")?)? })
-}
-
-fn changed(data: &Value) -> Option<Changed> {
-    let paths = get(data, "paths").map(strings).unwrap_or_default();
-    let paths = paths.into_iter().take(Changed::MAX_PATHS).collect();
-    Some(Changed { count: get(data, "count")?.as_u64()?, paths })
 }
 
 /// The records that can be read.

@@ -132,9 +132,9 @@ impl RunState {
         bounds.nearest(value.unwrap_or(f64::NEG_INFINITY))
     }
 
-    /// Returns the time limit of a command of the workflow at this depth, in milliseconds.
-    pub fn time_limit(&self, timeout: &BoundValue<u32>, depth: usize, library: &Library) -> u32 {
-        timeout.milliseconds(|name| self.number(name, depth, library))
+    /// Returns the time limit of a command of the current phase, in milliseconds.
+    pub fn time_limit(&self, timeout: &BoundValue<u32>, library: &Library) -> u32 {
+        timeout.milliseconds(|name| self.number(name, self.current_path.len(), library))
     }
 
     /// Returns the number of agents that work at a time on the branches of the group at which the run is.
@@ -142,9 +142,9 @@ impl RunState {
         parallel.at_once.resolve(|name| self.number(name, self.current_path.len(), library)).max(1)
     }
 
-    /// Returns the number of failures of a gate of the workflow at this depth after which the run pauses.
-    pub fn gate_attempts(&self, gate: &Gate, depth: usize, library: &Library) -> u32 {
-        gate.attempts.resolve(|name| self.number(name, depth, library))
+    /// Returns the number of failures of a gate of the current phase after which the run pauses.
+    pub fn gate_attempts(&self, gate: &Gate, library: &Library) -> u32 {
+        gate.attempts.resolve(|name| self.number(name, self.current_path.len(), library))
     }
 
     /// Returns the `maxLoops` of the innermost workflow, which is `scope`.

@@ -4,9 +4,9 @@ use crate::definition::short;
 use crate::usage::Usage;
 
 use super::pause::{Pause, PauseReason};
-use super::progress::{MAX_EVIDENCE, MAX_VISITS, Progress};
+use super::progress::{MAX_EVIDENCE, MAX_VISITS};
 use super::visit::{MAX_NAME, Pick, Visit};
-use super::{evidence::Evidence, path::PhasePath, state::RunState};
+use super::{path::PhasePath, state::RunState};
 
 /// The way in which a phase is left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl RunState {
             visit.unfinished = matches!(leaving, Leaving::Again | Leaving::OverBudget);
         }
         (self.progress.continuations, self.progress.idle) = (0, 0);
-        self.progress.gate_attempts.clear();
+        self.progress.gate_attempts = 0;
         self = self.waited(now);
         let paused = self.progress.paused.take().filter(|_| self.is_running());
         self.progress.paused = paused.and_then(Pause::after_move);
@@ -157,7 +157,7 @@ impl RunState {
                     visit.outputs_refused = 0;
                 }
             }
-            Some(reason) if reason.is_at_exit() => new.progress.gate_attempts.clear(),
+            Some(reason) if reason.is_at_exit() => new.progress.gate_attempts = 0,
             Some(_) | None => {}
         }
         new
@@ -209,7 +209,7 @@ impl RunState {
     }
 
     /// Drops the oldest visits and evidence beyond their bounds: every state entry of the session holds all visits and
-    /// evidence, and a state beyond the bounds is not read back. Evidence that is made again before DONE goes last.
+    /// evidence, and a state beyond the bounds is not read back.
     pub(super) fn forget_oldest(&mut self) {
         let visits = &self.progress.visits;
         let mut checks: usize = visits.values().map(|visit| visit.evidence.len()).sum();
@@ -220,61 +220,27 @@ impl RunState {
         let oldest_first = self.visits_by(|visit| Some(visit.step)).into_iter();
         let oldest_first: Vec<String> = oldest_first.map(|(key, _)| key.to_owned()).collect();
         let current = self.current_path.key();
-        for with_rechecks in [false, true] {
-            for key in oldest_first.iter().filter(|key| **key != current) {
-                if checks > MAX_EVIDENCE {
-                    checks = checks.saturating_sub(self.drop_evidence(key, with_rechecks));
-                }
-                if count > MAX_VISITS && (with_rechecks || !self.has_rechecks(key)) {
-                    self.forget(key);
-                    count -= 1;
-                }
+        for key in oldest_first.iter().filter(|key| **key != current) {
+            if checks > MAX_EVIDENCE {
+                checks = checks.saturating_sub(self.drop_evidence(key));
+            }
+            if count > MAX_VISITS {
+                self.forget(key);
+                count -= 1;
             }
         }
     }
 
-    /// Returns true if a check of this visit is made again before DONE.
-    pub(super) fn has_rechecks(&self, key: &str) -> bool {
-        let visit = self.progress.visits.get(key);
-        visit.is_some_and(|visit| visit.evidence.iter().any(Evidence::is_rechecked))
-    }
-
-    /// Drops the evidence of a visit; without `with_rechecks`, the evidence that is made again before DONE stays.
-    /// Returns the number of dropped checks.
-    pub(super) fn drop_evidence(&mut self, key: &str, with_rechecks: bool) -> usize {
-        let has_rechecks = self.has_rechecks(key);
-        let Some(visit) = self.progress.visits.get_mut(key) else { return 0 };
-        let before = visit.evidence.len();
-        if with_rechecks {
-            visit.evidence.clear();
-            self.progress.rechecks_lost |= has_rechecks;
-        } else {
-            visit.evidence.retain(Evidence::is_rechecked);
-        }
-        let after = self.progress.visits.get(key).map_or(0, |visit| visit.evidence.len());
-        before.saturating_sub(after)
+    /// Drops the evidence of a visit. Returns the number of dropped checks.
+    pub(super) fn drop_evidence(&mut self, key: &str) -> usize {
+        let visit = self.progress.visits.get_mut(key);
+        visit.map_or(0, |visit| std::mem::take(&mut visit.evidence).len())
     }
 
     /// Drops a visit; its usage still counts.
     pub(super) fn forget(&mut self, key: &str) {
-        self.drop_evidence(key, true);
         if let Some(visit) = self.progress.visits.remove(key) {
             self.progress.forgotten.add(&visit.all_usage());
         }
-    }
-}
-
-impl Progress {
-    /// Drops the first of these checks of a visit beyond their bound; the checks that are made again before DONE go
-    /// last.
-    pub(super) fn bound_evidence(&mut self, evidence: &mut Vec<Evidence>) {
-        let mut excess = evidence.len().saturating_sub(MAX_EVIDENCE);
-        evidence.retain(|check| {
-            let is_dropped = excess > 0 && !check.is_rechecked();
-            excess -= usize::from(is_dropped);
-            !is_dropped
-        });
-        let rest = evidence.drain(..excess);
-        self.rechecks_lost |= rest.len() > 0;
     }
 }

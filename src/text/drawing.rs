@@ -8,8 +8,8 @@ use super::exact::wrapped;
 use super::step_result::PASSED_OVER;
 use crate::definition::short;
 use crate::protocol::{
-    APPROVAL_TYPE, CHECK_TYPE, COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE, FRESH_TYPE, GRAPH_TYPE,
-    LIMITS_TYPE, PROPOSE_TOOL_NAME,
+    CHECK_TYPE, COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE, FRESH_TYPE, GRAPH_TYPE, LIMITS_TYPE,
+    PROPOSE_TOOL_NAME, QUESTION_TYPE,
 };
 use crate::protocol::{MOVED_MESSAGE_TYPE, REMINDER_MESSAGE_TYPE, REPORT_TYPE, STATUS_TYPE};
 
@@ -48,7 +48,7 @@ fn span(text: impl Into<String>, color: Color) -> Span {
 
 /// Maximum number of lines of a summary in a collapsed call.
 const SUMMARY_LINES: usize = 10;
-/// Maximum number of lines of the collapsed subject of an approval.
+/// Maximum number of lines of the collapsed subject of a question.
 const SUBJECT_LINES: usize = 40;
 /// The end of a collapsed message about the end of a run.
 const MORE: &str = "/workflow :report shows what each phase did and took.";
@@ -136,7 +136,7 @@ pub fn draw_content(custom_type: &str, content: &str, expanded: bool) -> Option<
             }
             Some(Drawing::Lines(lines))
         }
-        APPROVAL_TYPE => Some(Drawing::Markdown(collapsed(content, SUBJECT_LINES, expanded).into_owned())),
+        QUESTION_TYPE => Some(Drawing::Markdown(collapsed(content, SUBJECT_LINES, expanded).into_owned())),
         REPORT_TYPE => Some(Drawing::Markdown(collapsed(content, REPORT_LINES, expanded).into_owned())),
         COMPLETE_TYPE if expanded => Some(Drawing::Markdown(content.to_owned())),
         COMPLETE_TYPE => {

@@ -1,7 +1,7 @@
 //! Texts about entries without the model.
 
 use crate::definition::{self, Answer, AnswerText, Step, short};
-use crate::run::{Active, Summary, Tail};
+use crate::run::{Active, Tail};
 
 use super::exact::{framed, quoted};
 use super::names::{phase_title, short_name};
@@ -95,11 +95,6 @@ pub fn entry_question(of: &str, workflow: &str, question: &str, dialog: Dialog) 
             by_program(Title::new("Question of ", &format!("{}:", quoted(workflow, 60))), framed(question))
         }
     }
-}
-
-/// Returns the summary above a question.
-pub fn last_summary(summary: &Summary) -> String {
-    format!("**The summary of {}:**\n\n{}", summary.name, summary.text.trim())
 }
 
 pub fn answer_text_title(answer: &Answer) -> Title {

@@ -2,9 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::names::phase_title;
 use super::outputs::output_lines;
-use super::questions::counted;
 use super::template::resolve_with;
 use super::usage::duration;
 use super::variables::phase_variable;
@@ -12,7 +10,7 @@ use crate::definition::{
     Check, CheckKind, Command, Library, Phase, ValueType, Variable, label_of, on_one_line, resolve_path, short,
     unescaped,
 };
-use crate::run::{Active, Changed, CheckPlace, CheckedFiles, Evidence, GateAhead, Outputs, PhasePath, RunState, Tail};
+use crate::run::{Active, Evidence, PhasePath, RunState, Tail, Visit};
 
 /// Maximum number of lines of a command's output for the agent.
 const MAX_TAIL_LINES: usize = 40;
@@ -60,60 +58,46 @@ pub(super) fn requirements(active: &Active) -> Option<String> {
     let mut lines = vec!["**Gate:** `next` is accepted only if all of this holds; it is checked for you:".to_owned()];
     let outcomes = active.outcomes();
     // Each check once, with the outcomes for which it is made.
-    let mut checks: Vec<(&Check, usize, Vec<&str>)> = Vec::new();
+    let mut checks: Vec<(&Check, Vec<&str>)> = Vec::new();
     let left = active.with_possible_outputs().unwrap_or_else(|| vec![active.state.clone()]);
     let left: Vec<Active> = left.iter().map(|left| active.with(left)).collect();
     for outcome in &outcomes {
-        let ahead = left.iter().filter_map(|left| left.gate_ahead(*outcome));
-        for GateAhead { checks: made, depth, .. } in ahead {
-            for check in made {
-                match checks.iter_mut().find(|(known, ..)| std::ptr::eq(*known, check)) {
-                    Some((.., of)) if outcome.is_none_or(|outcome| of.contains(&outcome)) => {}
-                    Some((.., of)) => of.extend(outcome),
-                    None => checks.push((check, depth, outcome.iter().copied().collect())),
-                }
+        for check in left.iter().flat_map(|left| left.checks_ahead(*outcome)) {
+            match checks.iter_mut().find(|(known, _)| std::ptr::eq(*known, check)) {
+                Some((_, of)) if outcome.is_none_or(|outcome| of.contains(&outcome)) => {}
+                Some((_, of)) => of.extend(outcome),
+                None => checks.push((check, outcome.iter().copied().collect())),
             }
         }
     }
-    lines.extend(checks.iter().map(|(check, depth, of)| {
+    lines.extend(checks.iter().map(|(check, of)| {
         let of = if of.len() == outcomes.len() || of.is_empty() {
             String::new()
         } else {
             format!("with outcome `{}`: ", of.join("`, `"))
         };
-        format!("- {of}{}", requirement(&with_values(check, active, *depth)))
+        format!("- {of}{}", requirement(&with_values(check, active)))
     }));
-    let rechecks = active.rechecks();
-    if !rechecks.is_empty() && outcomes.iter().any(|outcome| active.is_done_after(*outcome)) {
-        lines.extend(rechecks.iter().map(|recheck| {
-            let condition = match recheck.check.kind {
-                CheckKind::File { .. } => "",
-                CheckKind::Run { .. } | CheckKind::Approve { .. } => ", if files have changed since it passed",
-            };
-            format!("- once more{condition}: {}", recheck.evidence.label)
-        }));
-    }
     (lines.len() > 1).then(|| lines.join("\n"))
 }
 
 /// Returns a text for the user with the values of its variables, each quoted on one line.
-pub fn in_words(text: &str, active: &Active, depth: usize) -> String {
+pub fn in_words(text: &str, active: &Active) -> String {
     resolve_with(text, |name: &str| {
-        let value = phase_variable(name, active, depth)?;
+        let value = phase_variable(name, active, active.state.current_path.len())?;
         Some(Cow::Owned(format!("“{}”", short(&on_one_line(&value), MAX_VALUE))))
     })
 }
 
-/// Returns a check of a workflow at this depth of the path with the values of its variables: literal text in a path,
-/// quoted on one line in a label and in a question. A path stays as it is, and matches no file, if a value cannot be
-/// part of a path.
-pub fn with_values(check: &Check, active: &Active, depth: usize) -> Check {
-    let in_words = |text: &str| in_words(text, active, depth);
+/// Returns a check of the current phase with the values of its variables: literal text in a path, quoted on one line in
+/// a label. A path stays as it is, and matches no file, if a value cannot be part of a path.
+pub fn with_values(check: &Check, active: &Active) -> Check {
+    let in_words = |text: &str| in_words(text, active);
     let mut check = check.clone();
     match &mut check.kind {
         CheckKind::Run { command, .. } => {
             let has_label = check.label != label_of(command.line());
-            *command = with_value(command, active, depth);
+            *command = with_value(command, active);
             if has_label {
                 check.label = in_words(&check.label);
             } else if !command.line().is_empty() {
@@ -122,25 +106,22 @@ pub fn with_values(check: &Check, active: &Active, depth: usize) -> Check {
         }
         CheckKind::File { path, .. } => {
             let has_label = check.label != label_of(path);
+            let depth = active.state.current_path.len();
             let value = |variable: &_| active.state.path_value(variable, depth, active.library);
             *path = resolve_path(path, value).unwrap_or_else(|_| path.clone());
             let label = if has_label { in_words(&check.label) } else { unescaped(path).into() };
             check.label = label;
-        }
-        CheckKind::Approve { question } => {
-            *question = in_words(question);
-            check.label = in_words(&check.label);
         }
     }
     check.label = label_of(&check.label);
     check
 }
 
-/// Returns a command of a workflow at this depth of the path; one that is a value of the run has the value as its line,
-/// or none if the run lacks the value.
-pub fn with_value(command: &Command, active: &Active, depth: usize) -> Command {
+/// Returns a command of the current phase; one that is a value of the run has the value as its line, or none if the run
+/// lacks the value.
+pub fn with_value(command: &Command, active: &Active) -> Command {
     let Some(name) = command.value() else { return command.clone() };
-    let value = active.state.value(name, depth, active.library);
+    let value = active.state.value(name, active.state.current_path.len(), active.library);
     command.with_line(value.and_then(|value| ValueType::Command.value(&value.text())))
 }
 
@@ -159,7 +140,6 @@ fn requirement(check: &Check) -> String {
             let contains = contains.as_ref().map_or(String::new(), |pattern| format!(" and contains /{pattern}/"));
             (path.as_str(), format!("the file `{}` exists, is not empty{contains}", unescaped(path)))
         }
-        CheckKind::Approve { question } => (question.as_str(), format!("the user says yes: {question}")),
     };
     if check.label == label.split_whitespace().collect::<Vec<_>>().join(" ") {
         what
@@ -174,49 +154,6 @@ fn env(command: &Command) -> String {
     let variables: Vec<String> = command.env().iter().map(variable).collect();
     if variables.is_empty() { String::new() } else { format!(" ({})", variables.join(", ")) }
 }
-
-/// Returns the line of `:status` for an unknown state of the files, with the reason.
-pub fn changes_unknown(why: &str) -> String {
-    format!("Which files have changed since the checks is not known: {why}.")
-}
-
-/// The line of `:status` if the state of the files is known now, but was unknown when some checks were made.
-pub const SOME_CHANGES_UNKNOWN: &str =
-    "Which files have changed since some of the checks with `recheck` is not known: they are made again at the end.";
-
-/// The reason for the repetition of a check of a file: such a check costs nothing.
-pub const MADE_AGAIN: &str = "made again";
-
-/// Returns the reason for the repetition of a check that has passed.
-pub fn made_again(changed: Option<&Changed>) -> String {
-    match changed {
-        Some(changed) => format!("made again: {}", files_changed(changed, "since")),
-        None => "made again: not known which files have changed since".to_owned(),
-    }
-}
-
-/// Returns the reason for the repetition of a check during which files have changed.
-pub fn made_again_for_doubt(meanwhile: &Changed) -> String {
-    format!("made again: {}", files_changed(meanwhile, "meanwhile"))
-}
-
-/// The label in a pause before DONE where results of checks with `recheck` were dropped, see
-/// [`Progress::rechecks_lost`](crate::run::Progress::rechecks_lost).
-pub const RECHECKS_LOST: &str = "rechecks whose results are no longer stored";
-
-/// Returns the number of files that have changed, and the names of some.
-fn files_changed(changed: &Changed, when: &str) -> String {
-    let Changed { count, paths } = changed;
-    let files = counted(count, "file");
-    let names: Vec<String> = paths.iter().map(|path| short(&on_one_line(path), MAX_PATH)).collect();
-    let others = count.saturating_sub(names.len() as u64);
-    let others = if others == 0 || names.is_empty() { String::new() } else { format!(" and {others} more") };
-    let names = if names.is_empty() { String::new() } else { format!(" ({}{others})", names.join(", ")) };
-    format!("{files} changed {when}{names}")
-}
-
-/// Maximum length of the path of a file that has changed, in characters.
-const MAX_PATH: usize = 80;
 
 /// Returns the text shown while a command runs.
 pub fn gate_progress(label: &str, number: usize, of: usize) -> String {
@@ -262,53 +199,40 @@ pub(super) fn failure_lines(failed: &Evidence) -> String {
     format!("{}{}{}", evidence_line(failed), if tail.is_empty() { "" } else { "\n" }, tail.trim_end())
 }
 
-/// Returns sample evidence in which every check of the gates ahead with this outcome has passed.
+/// Returns sample evidence in which every check ahead with this outcome has passed.
 pub fn sample_evidence(active: &Active, outcome: Option<&str>) -> Vec<Evidence> {
-    let checks = active.gate_ahead(outcome).into_iter().flat_map(|ahead| {
-        let (depth, key, gate) = (ahead.depth, ahead.key, ahead.gate);
-        ahead.checks.into_iter().map(move |check| {
-            let index = (0..).zip(&gate.checks).find(|(_, of)| std::ptr::eq(*of, check));
-            let place = index.filter(|_| check.recheck).map(|(index, _)| CheckPlace { gate: key.clone(), index });
-            (check, depth, place)
-        })
-    });
-    let passed = |(check, depth, recheck): (&Check, usize, Option<CheckPlace>)| {
+    let passed = |check: &Check| {
         let (result, duration_ms) = match &check.kind {
             CheckKind::Run { .. } => ("exit status 0", 1000),
             CheckKind::File { .. } => ("it holds", 0),
-            CheckKind::Approve { .. } => ("the user said yes", 0),
         };
-        let (label, result) = (with_values(check, active, depth).label, result.to_owned());
-        Evidence { label, passed: true, result, duration_ms, attempt: 1, recheck, ..Evidence::default() }
+        let (label, result) = (with_values(check, active).label, result.to_owned());
+        Evidence { label, passed: true, result, duration_ms, attempt: 1, ..Evidence::default() }
     };
-    checks.map(passed).collect()
+    active.checks_ahead(outcome).into_iter().map(passed).collect()
 }
 
-/// Returns the subject of an approval in Markdown: the earlier checks since which files have changed, the evidence of
-/// the gate so far, then the agent's summary and outputs; `None` if all of these are empty. The agent's text comes
-/// last, so that it cannot imitate a text of this package after it.
-pub fn approval_subject(
-    phase: &Phase,
-    evidence: &[Evidence],
-    changed: &[String],
-    summary: Option<&str>,
-    outputs: &Outputs,
-) -> Option<String> {
+/// Returns the subject of a question in Markdown: the checks from the agent's last phase on, the newest summary, and the
+/// outputs of that phase; `None` if all of these are empty. The agent's text comes last, so that it cannot imitate a
+/// text of this package after it.
+pub fn question_subject(active: &Active) -> Option<String> {
+    let state = active.state;
+    let of_agent = |key: &str| phase_at(key, active.library).is_some_and(Phase::is_of_agent);
+    let visits = state.visits_by(|visit| Some(visit.step));
+    let last = visits.iter().rposition(|(key, _)| of_agent(key));
     let mut parts = Vec::new();
-    if !changed.is_empty() {
-        parts.push(format!("**Files have changed since these checks:**\n{}", changed.join("\n")));
+    let since = visits.get(last.unwrap_or_default()..).unwrap_or_default();
+    let lines = since.iter().flat_map(|(key, visit)| visit_lines(key, visit, active.library, false));
+    let checks: Vec<String> = lines.collect();
+    if !checks.is_empty() {
+        parts.push(format!("**Checked before:**\n{}", checks.join("\n")));
     }
-    if !evidence.is_empty() {
-        let lines: Vec<String> = evidence_lines(evidence).map(|line| format!("- {line}")).collect();
-        parts.push(format!("**Checked before:**\n{}", lines.join("\n")));
+    if let Some((_, summary)) = state.summaries().last() {
+        parts.push(format!("**The summary of {}:**\n\n{}", summary.name, summary.text.trim()));
     }
-    if let Some(summary) = summary {
-        let title = phase_title(phase);
-        parts.push(format!("**The agent's summary of {title}:**\n\n{}", summary.trim()));
-    }
-    if !outputs.is_empty() {
-        let title = phase_title(phase);
-        parts.push(format!("**The agent's outputs of {title}:**\n\n{}", output_lines(outputs)));
+    let outputs = last.and_then(|last| state.progress().outputs.get(visits.get(last)?.0));
+    if let Some(outputs) = outputs.filter(|outputs| !outputs.values.is_empty()) {
+        parts.push(format!("**The outputs of {}:**\n\n{}", outputs.name, output_lines(&outputs.values)));
     }
     (!parts.is_empty()).then(|| parts.join("\n\n"))
 }
@@ -337,42 +261,23 @@ fn evidence_line(evidence: &Evidence) -> String {
         "" => String::new(),
         path => format!("; its output: {path}"),
     };
-    let meanwhile = match &evidence.files {
-        CheckedFiles::ChangedMeanwhile(changed) => format!(", {}", files_changed(changed, "meanwhile")),
-        CheckedFiles::Unknown | CheckedFiles::Tree(_) => String::new(),
-    };
-    let changed = match &evidence.changed {
-        Some(changed) => format!(", {}", files_changed(changed, "since")),
-        None => String::new(),
-    };
-    format!("{mark} {}: {result}{took}{attempt}{file}{meanwhile}{changed}", evidence.label)
-}
-
-/// Returns the lines of the checks that have passed and since which files have changed.
-pub fn changed_since(state: &RunState, library: &Library) -> Vec<String> {
-    evidence_lines_where(state, library, Evidence::is_outdated)
+    format!("{mark} {}: {result}{took}{attempt}{file}", evidence.label)
 }
 
 /// Returns the lines of [`evidence_lines`] for all phases of a run, in the order in which they were entered, and a line
-/// for each gate that was skipped with its phase. With `open_only`, a line of a passed check is left out if no file has
-/// changed since the check.
+/// for each gate that was skipped with its phase. With `open_only`, the lines of passed checks are left out.
 pub(super) fn all_evidence_lines(state: &RunState, library: &Library, open_only: bool) -> Vec<String> {
-    evidence_lines_where(state, library, |check| !open_only || !check.passed || check.is_outdated())
+    let visits = state.visits_by(|visit| Some(visit.step)).into_iter();
+    visits.flat_map(|(key, visit)| visit_lines(key, visit, library, open_only)).collect()
 }
 
-/// Like [`all_evidence_lines`], with the checks for which `is_shown` returns true.
-fn evidence_lines_where(state: &RunState, library: &Library, is_shown: impl Fn(&Evidence) -> bool) -> Vec<String> {
-    let is_shown = &is_shown;
-    let visits = state.visits_by(|visit| Some(visit.step)).into_iter();
-    let lines = visits.flat_map(|(key, visit)| {
-        let phase = phase_at(key, library);
-        let skipped = phase.filter(|phase| visit.skipped && phase.gate.is_some());
-        let name = phase.map_or(String::new(), |phase| format!("{}: ", phase.title()));
-        let checks = visit.evidence.iter().filter(move |check| is_shown(check));
-        let checks = checks.map(move |check| format!("- {name}{}", evidence_line(check)));
-        checks.chain(skipped.map(|phase| format!("- {}: ⤼ skipped", phase.title())))
-    });
-    lines.collect()
+fn visit_lines(key: &str, visit: &Visit, library: &Library, open_only: bool) -> Vec<String> {
+    let phase = phase_at(key, library);
+    let skipped = phase.filter(|phase| visit.skipped && phase.gate.is_some());
+    let name = phase.map_or(String::new(), |phase| format!("{}: ", phase.title()));
+    let checks = visit.evidence.iter().filter(|check| !open_only || !check.passed);
+    let checks = checks.map(|check| format!("- {name}{}", evidence_line(check)));
+    checks.chain(skipped.map(|phase| format!("- {}: ⤼ skipped", phase.title()))).collect()
 }
 
 /// Returns the phase of a [`PhasePath::key`].

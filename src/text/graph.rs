@@ -2,7 +2,7 @@
 
 use crate::sorted::Map;
 
-use crate::definition::{Answer, BoundValue, Check, Results, Work, is_group_key, label_of, on_one_line};
+use crate::definition::{Answer, BoundValue, Results, Work, is_group_key, label_of, on_one_line};
 use crate::definition::{
     DEFAULT_MAX_LOOPS, Decide, Entry, EntryKind, Gate, Given, Library, Outcome, OwnModel, Phase, Target, ToolPolicy,
     Workflow,
@@ -88,11 +88,7 @@ pub fn exits_note(entry: &Entry, scope: &Workflow, library: &Library) -> Option<
 
 /// Returns a note with the labels of a gate's checks.
 pub fn gate_note(gate: Option<&Gate>) -> Option<String> {
-    let label = |check: &Check| match check.recheck {
-        true => format!("{} (again before DONE)", check.label),
-        false => check.label.clone(),
-    };
-    let labels: Vec<String> = gate?.checks.iter().map(label).collect();
+    let labels: Vec<&str> = gate?.checks.iter().map(|check| &*check.label).collect();
     Some(format!("gate: {}", labels.join(", ")))
 }
 
@@ -530,8 +526,8 @@ mod tests {
     use crate::definition::{Check, CheckKind};
 
     fn gate(label: &str) -> Option<Gate> {
-        let kind = CheckKind::Approve { question: label.into() };
-        let checks = vec![Check { label: label.into(), kind, outcome: None, recheck: false }];
+        let kind = CheckKind::File { path: label.into(), contains: None };
+        let checks = vec![Check { label: label.into(), kind, outcome: None }];
         Some(Gate { checks, attempts: 3.into() })
     }
 

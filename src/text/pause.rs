@@ -12,7 +12,7 @@ use crate::run::{
 use super::budget;
 use super::diagnostics::diagnostic_text;
 use super::exact::{framed, quoted};
-use super::gate::{RECHECKS_LOST, failure_lines};
+use super::gate::failure_lines;
 use super::questions::{Dialog, Question, Title, by_program, counted, in_terminal, replacement_notice};
 
 use super::names::{phase_title, short_name};
@@ -69,7 +69,7 @@ impl fmt::Display for PauseReason {
                 let (of, input, output) = (short(of), short(input), short(output));
                 write!(f, "“{of}” needs `{output}` for its input `{input}`, and the phase was left without it")
             }
-            Self::Approval { question } => {
+            Self::Question { question } => {
                 write!(f, "it waits for your answer to “{}”", short_name(question))
             }
             Self::Commands { value: true, .. } => f.write_str("it runs a command that you have not allowed"),
@@ -172,7 +172,7 @@ impl PauseReason {
             Self::Way { .. } => "an outcome came too often",
             Self::Outputs { .. } => "outputs are wrong",
             Self::MissingOutput { .. } => "an output is missing",
-            Self::Approval { .. } => "it waits for your answer",
+            Self::Question { .. } => "it waits for your answer",
             Self::Commands { .. } => "commands are not allowed",
             Self::Step { .. } => "a step has not ended",
             Self::Budget { .. } => "the budget is used up",
@@ -280,9 +280,6 @@ pub fn pause_notice(active: &Active) -> Option<String> {
         }
         PauseReason::MissingOutput { .. } => {
             "/workflow :resume goes on without it; /workflow :back goes to the phase before."
-        }
-        PauseReason::Gate { label, times: _ } if label == RECHECKS_LOST => {
-            "They cannot be made again: /workflow :skip ends the run without them."
         }
         PauseReason::Gate { .. } => &*format!(
             "{}/workflow :resume, or your next message, gives as many attempts again.",

@@ -237,20 +237,6 @@ pub(super) fn consent_question_of(
     }
 }
 
-pub fn approval_question(of: &str, workflow: &str, question: &str, dialog: Dialog) -> Question {
-    match dialog {
-        Dialog::Terminal(room) => {
-            let first = Title::new("Approve ", &format!("{}?", quoted(of, room.name(29))));
-            let above = format!("Gate {} asks:", quoted(of, room.name(26)));
-            in_terminal(first, framed(question), room, "The question", &above)
-        }
-        Dialog::Program => {
-            let first = Title::new("Approve ", &format!("{} of {}?", quoted(of, 60), quoted(workflow, 60)));
-            by_program(first, framed(question))
-        }
-    }
-}
-
 /// Returns the question before the start of a workflow if a project's workflow replaces a global workflow: the started
 /// workflow itself, or a workflow nested in it.
 pub fn replacement_question(replaced: &str, started: &str, dialog: Dialog) -> Title {
@@ -320,6 +306,7 @@ pub(super) fn by_program(first: Title, lines: Vec<String>) -> Question {
 
 #[cfg(test)]
 mod tests {
+    use super::super::entry_question;
     use super::*;
 
     /// A small terminal, with this number of options.
@@ -342,11 +329,11 @@ mod tests {
         for name in hostile() {
             for text in hostile() {
                 let consent = consent_question(&name, &GateSource::Project, std::slice::from_ref(&text), terminal(4));
-                let approval = approval_question(&name, &name, &text, terminal(3));
+                let asked = entry_question(&name, &name, &text, terminal(3));
                 let four = consent_question(&name, &GateSource::Project, &vec![text.clone(); 4], terminal(4));
                 for (question, begin, most) in [
                     (&consent, "Allow project gate \"", 2),
-                    (&approval, "Approve \"", 3),
+                    (&asked, "Question of \"", 3),
                     (&four, "Allow project gate \"", 2),
                 ] {
                     let Question { title, above } = question;
@@ -390,9 +377,9 @@ mod tests {
         assert_eq!(question.title, "Allow project gate \"Plan\"?\n2 commands, 3 lines: shown above");
         let above = format!("Project gate \"Plan\" runs:\n│ a\n│ b\n│ {}", "x".repeat(40));
         assert_eq!(question.above, Some(above));
-        let question = approval_question("Plan", "Flow", "a\nb\nc", terminal(3));
-        assert_eq!(question.title, "Approve \"Plan\"?\nThe question, 3 lines: shown above");
-        assert_eq!(question.above.as_deref(), Some("Gate \"Plan\" asks:\n│ a\n│ b\n│ c"));
+        let question = entry_question("Plan", "Flow", "a\nb\nc", terminal(3));
+        assert_eq!(question.title, "Question of \"Flow\"\nThe question, 3 lines: shown above");
+        assert_eq!(question.above.as_deref(), Some("\"Plan\" asks:\n│ a\n│ b\n│ c"));
     }
 
     #[test]
@@ -415,7 +402,7 @@ mod tests {
             assert!(title.starts_with("Allow project gate \"The plan of ev…\"?\n"), "{columns}: {title}");
         }
         let question = "Is it right?\n\n- the plan\n- the tests\n";
-        let asked = |dialog| super::super::entry_question("Ask", "Flow", question, dialog).title.to_string();
+        let asked = |dialog| entry_question("Ask", "Flow", question, dialog).title.to_string();
         assert_eq!(asked(beside(3, 80, 24)), "Question of \"Flow\"\n│ Is it right?\n│ \n│ - the plan\n│ - the tests");
         assert_eq!(asked(beside(3, 80, 20)), "Question of \"Flow\"\nThe question, 4 lines: shown above");
     }
@@ -430,9 +417,9 @@ mod tests {
             let commands = vec![text.clone(); 300];
             for Question { title, above } in [
                 consent_question(&name, &GateSource::Project, &commands, Dialog::Program),
-                approval_question(&name, &name, &text.repeat(300), Dialog::Program),
+                entry_question(&name, &name, &text.repeat(300), Dialog::Program),
             ] {
-                let begins = ["This project's gate of \"", "Approve \""];
+                let begins = ["This project's gate of \"", "Question of \""];
                 assert!(begins.iter().any(|begin| title.starts_with(begin)), "{title}");
                 assert!(title.lines().count() <= MANY_LINES + 3);
                 assert_eq!(above.is_some(), title.contains(": all of them stand above"));

@@ -1,4 +1,4 @@
-//! The preview of a run before it starts: the commands of its gates, its approvals, models and budgets.
+//! The preview of a run before it starts: its commands, questions, models and budgets.
 
 use crate::sorted::{Map, Set};
 
@@ -23,6 +23,7 @@ pub struct RunPreview<'a> {
     key: &'a str,
     values: Map<&'a str, &'a str>,
     gates: Vec<PreviewedGate<'a>>,
+    questions: Vec<(&'a str, &'a str)>,
     models: Vec<(&'a str, &'a [String])>,
     budgets: Vec<(&'a str, &'a BudgetBounds)>,
     /// The note on the agents of parallel groups.
@@ -33,7 +34,6 @@ pub struct RunPreview<'a> {
 struct PreviewedGate<'a> {
     /// The commands, each with its source, if it needs the user's consent.
     commands: Vec<(Option<GateSource>, Previewed)>,
-    approvals: Vec<&'a str>,
     /// The name of the phase or workflow that has the gate.
     of: &'a str,
     /// The commands are a step, which is an entry of its own.
@@ -95,9 +95,9 @@ impl<'a> RunPreview<'a> {
                 EntryKind::Phase(phase) => {
                     let Phase { name, gate, model, budget, .. } = &**phase;
                     let is_conditional = scope_is_conditional || uncertain.contains(&index);
-                    let previewed = |commands: Vec<(Option<GateSource>, Previewed)>, approvals, is_step| {
+                    let previewed = |commands: Vec<(Option<GateSource>, Previewed)>, is_step| {
                         let source = commands.iter().find_map(|(source, _)| source.clone());
-                        PreviewedGate { commands, approvals, of: name, is_step, source, is_conditional }
+                        PreviewedGate { commands, of: name, is_step, source, is_conditional }
                     };
                     let shown = |command| self.shown(command, scope);
                     let with_scripts = |mut run: Vec<(Option<GateSource>, Previewed)>| {
@@ -107,14 +107,12 @@ impl<'a> RunPreview<'a> {
                         );
                         run
                     };
-                    let gate = gate.as_ref();
-                    let gate = gate.map(|gate| (commands(gate).map(shown).collect(), approvals(gate)));
-                    let gate = gate.map(|(run, approvals)| previewed(with_scripts(run), approvals, false));
+                    let gate = gate.as_ref().map(|gate| commands(gate).map(shown).collect());
+                    let gate = gate.map(|run| previewed(with_scripts(run), false));
                     let step = phase.step().map(|step| with_scripts(vec![shown(&step.command)]));
-                    let step = step.map(|run| previewed(run, Vec::new(), true));
-                    let question = phase.question().map(|question| vec![&*question.text]);
-                    let question = question.map(|approvals| previewed(Vec::new(), approvals, true));
-                    self.gates.extend(gate.into_iter().chain(step).chain(question));
+                    let step = step.map(|run| previewed(run, true));
+                    self.gates.extend(gate.into_iter().chain(step));
+                    self.questions.extend(phase.question().map(|question| (&**name, &*question.text)));
                     self.models.push((name, &model.names));
                     self.budgets.push((name, budget));
                 }
@@ -188,7 +186,7 @@ impl<'a> RunPreview<'a> {
         }
     }
 
-    /// Returns the approvals, models, budgets and all commands.
+    /// Returns the questions, models, budgets and all commands.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = self.others();
         for PreviewedGate { commands, of, is_step, is_conditional, .. } in &self.gates {
@@ -202,15 +200,12 @@ impl<'a> RunPreview<'a> {
         lines
     }
 
-    /// Returns the approvals, models and budgets.
+    /// Returns the questions, models and budgets.
     fn others(&self) -> Vec<String> {
         let mut lines = Vec::new();
-        for PreviewedGate { approvals, of, is_step, .. } in &self.gates {
-            for question in approvals {
-                let gate = if *is_step { "" } else { "Gate " };
-                lines.push(format!("{gate}{} asks you:", quoted(of, WIDTH)));
-                lines.extend(framed(question));
-            }
+        for (of, question) in &self.questions {
+            lines.push(format!("{} asks you:", quoted(of, WIDTH)));
+            lines.extend(framed(question));
         }
         lines.extend(self.agents.as_ref().map(|note| format!("{}: {note}", quoted(self.name, WIDTH))));
         for (of, models) in self.models.iter().filter(|(_, models)| !models.is_empty()) {
@@ -228,16 +223,8 @@ impl<'a> RunPreview<'a> {
 fn commands(gate: &Gate) -> impl Iterator<Item = &Command> {
     gate.checks.iter().filter_map(|check| match &check.kind {
         CheckKind::Run { command, .. } => Some(command),
-        CheckKind::File { .. } | CheckKind::Approve { .. } => None,
+        CheckKind::File { .. } => None,
     })
-}
-
-fn approvals<'a>(gate: &'a Gate) -> Vec<&'a str> {
-    let question = |kind: &'a CheckKind| match kind {
-        CheckKind::Approve { question } => Some(question.as_str()),
-        CheckKind::File { .. } | CheckKind::Run { .. } => None,
-    };
-    gate.checks.iter().map(|check| &check.kind).filter_map(question).collect()
 }
 
 /// Returns the indices of the entries that a condition or an outcome may pass over.

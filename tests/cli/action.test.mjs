@@ -186,7 +186,7 @@ for (const version of VERSIONS) {
       );
       const summary = readFileSync(join(first.root, "summary.md"), "utf8");
       assert.match(summary, /^# Run of asks\n/);
-      assert.match(summary, /\n## Course: 2 entries\n[^]*\n\| Plan \| done \| .*\n\| ok \| .*paused: approval \|\n$/);
+      assert.match(summary, /\n## Course: 2 entries\n[^]*\n\| Plan \| done \| .*\n\| ok \| .*paused: question \|\n$/);
       assert.deepEqual(
         ["outcome", "cost", "quota-until"].map((name) => planned.outputs[name]),
         ["paused", "0.0000", ""],

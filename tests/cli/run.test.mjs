@@ -18,7 +18,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { LONG, VERSIONS, variants } from "../pi/harness/extent.mjs";
 import { sessionFiles } from "../pi/harness/pi.mjs";
-import { leave, nextUntilDone, step, steps, workflow } from "../pi/harness/workflows.mjs";
+import { asks as ask, leave, nextUntilDone, step, steps, workflow } from "../pi/harness/workflows.mjs";
 import { withPi } from "./with-pi.mjs";
 
 const REST = { text: "I rest." };
@@ -213,12 +213,12 @@ for (const version of VERSIONS) {
       const end = await stopped.run("ends", "Do it", "--quiet");
       assert.deepEqual([end.status, end.stdout], [4, ""]);
       assert.match(end.stderr, /^stopped by an outcome of a phase · 2 turns · \S+ tokens · cost unknown · \d+s\n$/);
-      const asks = workflow("asks", [{ id: "look", gate: [{ approve: "Ship it?" }] }], OFF);
+      const asks = workflow("asks", ["look", ask("Ship it?")], OFF);
       const asking = await withPi(t, version, [step("next"), REST], { globalFiles: asks });
       const result = join(asking.sandbox.project, "r.json");
       const paused = await asking.run("asks", "Do it", "--result", result);
       assert.equal(paused.status, 3, paused.stderr);
-      assert.match(paused.stderr, /\npaused in Look: it waits for your answer to “Ship it\?” · /);
+      assert.match(paused.stderr, /\npaused in ship: it waits for your answer to “Ship it\?” · /);
       const { end: told, outcome, pause } = JSON.parse(readFileSync(result, "utf8"));
       assert.deepEqual(
         [told.status, told.outcome, outcome, pause],
@@ -567,19 +567,12 @@ for (const version of VERSIONS) {
     });
 
     test("in a terminal it shows a live line, and questions and waits are answered there", LONG, async (t) => {
-      const asks = workflow(
-        "asks",
-        [
-          { id: "look", gate: [{ approve: "Ship it?" }] },
-          { id: "talk", interactive: true },
-        ],
-        OFF,
-      );
+      const asks = workflow("asks", ["look", ask("Ship it?"), { id: "talk", interactive: true }], OFF);
       const { terminal } = await withPi(t, version, [step("next"), { text: "What now?" }, step("next"), REST], {
         globalFiles: asks,
       });
       const screen = await terminal(["asks", "Do it"]);
-      await screen.waitFor(/│ Ship it\?\n\s*1 {2}Not yet\n\s*2 {2}Yes\n\s*3 {2}No\n1 to 3, or nothing for no answer:/);
+      await screen.waitFor(/│ Ship it\?\n\s*1 {2}Not yet\n\s*2 {2}yes\n1 to 2, or nothing for no answer:/);
       await screen.type("7\n");
       await screen.waitFor(/answer: 7\n[^]*Ship it[^]*no answer:/);
       await screen.type("yes\n");
@@ -624,21 +617,14 @@ for (const version of VERSIONS) {
     });
 
     test("in a terminal Ctrl+C and no answer end it, with how to go on", LONG, async (t) => {
-      const asks = workflow(
-        "asks",
-        [
-          { id: "look", gate: [{ approve: "Ship it?" }] },
-          { id: "talk", interactive: true },
-        ],
-        OFF,
-      );
+      const asks = workflow("asks", ["look", ask("Ship it?"), { id: "talk", interactive: true }], OFF);
       const script = [step("next"), { text: "What now?" }, REST];
       const first = await withPi(t, version, script, { globalFiles: asks });
       const asked = await first.terminal(["asks", "Do it"]);
       await asked.waitFor("no answer:");
       // The question stays while the run is looked at again.
       await sleep(2200);
-      await asked.waitFor(/3 {2}No\n1 to 3, or nothing for no answer:\s*$/);
+      await asked.waitFor(/2 {2}yes\n1 to 2, or nothing for no answer:\s*$/);
       await asked.press("C-c");
       assert.match(
         await asked.waitFor(/status \d+/),
@@ -753,7 +739,7 @@ for (const version of VERSIONS) {
     });
 
     test("a terminal that is closed during a question ends it, with the result", LONG, async (t) => {
-      const asks = workflow("asks", [{ id: "look", gate: [{ approve: "Ship it?" }] }], OFF);
+      const asks = workflow("asks", ["look", ask("Ship it?")], OFF);
       const { terminal, sandbox } = await withPi(t, version, [step("next"), REST], { globalFiles: asks });
       const screen = await terminal(["asks", "Do it", "--result", join(sandbox.project, "r.json")]);
       await screen.waitFor("no answer:");

@@ -33,7 +33,7 @@ import { fileImports } from "../../host-shim/files.js";
 import { createFile, folderImports } from "../../host-shim/folders.js";
 import { Origin } from "../../host-shim/children/origin.js";
 import { projectSettings } from "../../host-shim/packages.js";
-import { commonGitFolder, processes, projectState, untrusted, workTreeAt } from "#sandbox";
+import { commonGitFolder, processes, untrusted, workTreeAt } from "#sandbox";
 import { writeFile } from "../../host-shim/session.js";
 import { storeImports } from "../../host-shim/store.js";
 import { Calls } from "../../host-shim/calls.js";
@@ -308,14 +308,6 @@ export const PLACES = {
     path: "tasks/t/project/file",
     content: "",
     use: ({ root }) => void digestOf(join(root, "tasks/t")),
-  },
-  "the states of a project's files": {
-    path: "agent:extension-data/project-states/.gitignore",
-    use: async ({ root, agent }) => {
-      spawnSync("git", ["init", "-q", root]);
-      const place = { cwd: root, data: join(agent, "extension-data"), leftOut: [] };
-      await projectState(place, [], new AbortController().signal).catch(() => {});
-    },
   },
   "the remembered answers": {
     path: "agent:extension-data/x.json",

@@ -540,11 +540,6 @@ impl context::Host for Host {
         self.answer("resolve-write", target)
     }
 
-    fn can_tell_changes(&mut self) -> Result<(), types::Error> {
-        self.asked("can-tell-changes".into());
-        Err(types::Error::Failed("it is no git work tree".into()))
-    }
-
     fn can_confine(&mut self, _: bool) -> Result<(), types::Error> {
         self.asked("can-confine".into());
         self.answer("can-confine", ())
@@ -1087,7 +1082,6 @@ fn requested(request: &Request) -> String {
         Request::Confirm(asked) => format!("confirm {}: {}", asked.title, asked.message),
         Request::Select(asked) => format!("select {}: {}", asked.title, asked.options.join(" | ")),
         Request::Input(asked) => format!("input {}: {}", asked.title, asked.placeholder),
-        Request::ProjectState(since) => format!("project-state {}", since.join(" ")),
         Request::Children(progress) => format!("children {progress}"),
         Request::Exec(command) => {
             format!("exec {}, {}: {}", command.progress, command.timeout_ms, command.line)

@@ -432,12 +432,9 @@ fn words(answer: Answer) -> &'static str {
         Answer::Confirmed(true) => "yes",
         Answer::Confirmed(false) => "no",
         Answer::NotGranted => "not granted",
-        Answer::Cancelled
-        | Answer::Selected(_)
-        | Answer::Entered(_)
-        | Answer::Ran(_)
-        | Answer::ProjectState(_)
-        | Answer::ChildrenEnded(_) => "no answer",
+        Answer::Cancelled | Answer::Selected(_) | Answer::Entered(_) | Answer::Ran(_) | Answer::ChildrenEnded(_) => {
+            "no answer"
+        }
         Answer::NoUi => "nobody to ask",
     }
 }

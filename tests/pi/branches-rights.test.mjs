@@ -13,7 +13,7 @@ import { bash, edit, write } from "./harness/limited.mjs";
 import { REPO, readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
-import { leave, notices, paths, states, toolResults } from "./harness/workflows.mjs";
+import { asks, leave, notices, paths, states, toolResults } from "./harness/workflows.mjs";
 import { visibleStage } from "./harness/world.mjs";
 
 /** @typedef {import("./harness/sandbox.mjs").Sandbox} Sandbox */
@@ -487,10 +487,12 @@ for (const version of VERSIONS) {
     });
 
     test("asks in the interface of its parent, with its name, one question after another", LONG, async (t) => {
-      const files = panel([
-        { id: "a", gate: [{ approve: "Is a right?" }] },
-        { id: "b", gate: [{ approve: "Is b right?" }] },
-      ]);
+      const branch = (/** @type {string} */ id) => ({
+        ...{ id, label: id.toUpperCase() },
+        phases: [`${id}.md`, asks(`Is ${id} right?`, { id: `ship-${id}` })],
+      });
+      const group = { id: "team", parallel: true, phases: [branch("a"), branch("b")] };
+      const files = panel(["a", "b"], {}, { phases: ["do.md", group, "last.md"] });
       /** @type {string[]} */
       const asked = [];
       let open = 0;
@@ -499,9 +501,7 @@ for (const version of VERSIONS) {
         asked.push(title);
         await sleep(50);
         open -= 1;
-        return method === "confirm"
-          ? true
-          : options.find((/** @type {string} */ option) => /^(Approve|Yes)/.test(option));
+        return method === "confirm" ? true : options.find((/** @type {string} */ option) => /^yes/i.test(option));
       };
       let most = 0;
       const { sandbox } = await stage(t, team(), { globalFiles: files });
@@ -509,7 +509,7 @@ for (const version of VERSIONS) {
       await rpc.promptAndSettle("/workflow panel The task");
       assert.equal(most, 1, "one dialog after another");
       assert.deepEqual(
-        asked.map((title) => /^Branch "([AB])": Approve /.exec(title)?.[1]).sort(),
+        asked.map((title) => /^Branch "([AB])": Question of /.exec(title)?.[1]).sort(),
         ["A", "B"],
         asked.join("\n"),
       );

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { LONG, VERSIONS } from "./harness/extent.mjs";
@@ -29,10 +29,10 @@ const git = (/** @type {import("./harness/sandbox.mjs").Sandbox} */ { project },
 
 for (const version of VERSIONS) {
   suite(`pi ${version}: the workflows of the package`, { concurrency: 2 }, () => {
-    test("goal works until the command passes and the reviewer finds nothing", async (t) => {
+    test("goal works until the reviewer finds nothing and the command passes after that", async (t) => {
       const script = model(
         { Review: { outcome: "findings" } },
-        { Work: [touch("echo x >> tries"), touch("touch ok")] },
+        { Work: [touch("echo x >> tries"), touch("touch ok"), null, null, touch("touch ok")] },
       );
       let reviews = 0;
       const { model: played, sandbox } = await stage(
@@ -41,6 +41,8 @@ for (const version of VERSIONS) {
           const answer = script(request);
           const call = /** @type {any} */ (answer.calls?.[0].arguments);
           if (call?.outcome === "findings" && ++reviews > 1) call.outcome = "clean";
+          // Somebody else breaks it during the second review.
+          if (reviews === 2) rmSync(join(sandbox.project, "ok"), { force: true });
           return answer;
         },
         { builtin: true },
@@ -55,7 +57,7 @@ for (const version of VERSIONS) {
       );
       const entries = await rpc.entries();
       assert.match(ends(entries).at(-1)?.content ?? "", /Goal/);
-      assert.equal(reviews, 2);
+      assert.equal(reviews, 3);
       // The reviewer starts fresh: it sees nothing of the work.
       const review = played.requests.find((request) => phaseOf(request) === "Review");
       assert.doesNotMatch(JSON.stringify(review?.messages), /echo x >> tries/);

@@ -1,7 +1,7 @@
 // Gates: their questions to the user, and events while a question is open.
 
 import assert from "node:assert/strict";
-import { cpSync, existsSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { cpSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { gated, lastPath, progress } from "./harness/gates.mjs";
@@ -9,8 +9,9 @@ import { LONG, VERSIONS, variants } from "./harness/extent.mjs";
 import { readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
+import { TRAVEL, withTravel } from "./harness/travel.mjs";
 import { startTui } from "./harness/tui.mjs";
-import { pauses, phaseFile, states, step, userTexts, workflow } from "./harness/workflows.mjs";
+import { asks, pauses, phaseFile, states, step, workflow } from "./harness/workflows.mjs";
 
 const REST = { text: "I rest." };
 const next = step("next");
@@ -20,39 +21,37 @@ const FOR_THIS_RUN = "Yes, for this run";
 const NO_ANSWER = () => new Promise(() => {});
 const isQuestion = (/** @type {any} */ { method }) => method === "select";
 const RUN = [{ run: "echo run >> log" }];
-const APPROVE = [{ approve: "Ship it?" }];
 const QUIET = { autoContinue: false };
 
 for (const version of VERSIONS) {
   suite(`pi ${version}: an open question of a gate`, { concurrency: 2 }, () => {
-    for (const [what, gate, yes] of /** @type {[string, object[], string][]} */ ([["an approval", APPROVE, "Yes"]])) {
-      test(`about ${what} is asked again after an abort and a kill`, async (t) => {
-        const { sandbox } = await stage(t, [next, next, next, REST], { projectFiles: gated(gate) });
-        const rpc = await startRpc({ version, sandbox, onDialog: NO_ANSWER });
-        const settled = rpc.waitForSettled();
-        await rpc.prompt(TASK);
-        await rpc.waitFor(isQuestion);
-        await rpc.send({ type: "abort" });
-        await settled;
-        assert.deepEqual(
-          [lastPath(await rpc.entries()), pauses(await rpc.entries()).filter(Boolean).length],
-          ["hello:0", 1],
-        );
-
+    test("of an entry is asked again after an abort, a kill and a reload", async (t) => {
+      const globalFiles = workflow("hello", ["plan", asks("Ship it?"), "build"], QUIET);
+      const { sandbox } = await stage(t, [next, REST, REST], { globalFiles, files: TRAVEL });
+      const extension = withTravel(sandbox);
+      const rpc = await startRpc({ version, sandbox, extension, onDialog: NO_ANSWER });
+      const settled = rpc.waitForSettled();
+      await rpc.prompt(TASK);
+      await rpc.waitFor(isQuestion);
+      await rpc.send({ type: "abort" });
+      await settled;
+      assert.deepEqual(
+        [lastPath(await rpc.entries()), pauses(await rpc.entries()).filter(Boolean).length],
+        ["hello:1", 1],
+      );
+      for (const end of [() => rpc.prompt("/go-reload"), () => rpc.kill()]) {
         const from = rpc.records.length;
-        await rpc.prompt("Go on");
+        void rpc.prompt("/workflow :resume");
         await rpc.waitFor(isQuestion, { from });
-        await rpc.kill();
-        const { gateAttempts, visits } = progress(readSession(sandbox));
-        assert.deepEqual([gateAttempts, visits["hello:0"].evidence], [undefined, undefined]);
-        assert.equal(existsSync(join(sandbox.project, "log")), false);
+        await end();
+      }
+      assert.equal(progress(readSession(sandbox)).visits["hello:1"].evidence, undefined);
 
-        const again = await startRpc({ version, sandbox, args: ["--continue"], onDialog: () => yes });
-        await again.promptAndSettle("Go on");
-        assert.equal(lastPath(await again.entries()), "hello:1");
-        await again.close();
-      });
-    }
+      const again = await startRpc({ version, sandbox, args: ["--continue"], onDialog: () => "yes" });
+      await again.promptAndSettle("/workflow :resume");
+      assert.equal(lastPath(await again.entries()), "hello:2");
+      await again.close();
+    });
 
     test("about a command that was allowed for the run is asked in another process", async (t) => {
       const { sandbox } = await stage(t, [REST, next, REST], { projectFiles: gated(RUN) });
@@ -133,9 +132,9 @@ for (const version of VERSIONS) {
             label: "it",
           },
         ];
-        const approval = [{ approve: "Ship this plan, with all its risks, to the users?" }];
-        const phases = [{ id: "plan", gate, gateAttempts: 1 }, { id: "build", gate: approval }, "check"];
-        const { model, sandbox } = await stage(t, () => REST, { projectFiles: workflow("hello", phases, QUIET) });
+        const question = asks("Ship this plan, with all its risks, to the users?");
+        const phases = [{ id: "plan", gate, gateAttempts: 1 }, "build", question, "check"];
+        const { sandbox } = await stage(t, () => REST, { projectFiles: workflow("hello", phases, QUIET) });
         const tui = await startTui({ version, sandbox, columns, rows });
         await tui.submit(TASK);
         // The preselected option is No.
@@ -146,19 +145,11 @@ for (const version of VERSIONS) {
         await tui.submit("/workflow :next");
         await tui.waitFor(/attempt; last: it\.[^]*gives as many attempts again/);
         await tui.submit("/workflow :skip");
-        await tui.waitFor(/Build \[2\/3\]/);
-        await tui.submit("/workflow :next");
-        await tui.waitFor(/→ Not yet/);
-        await tui.press("Down", "Down", "Enter");
-        await tui.waitFor("Why not?");
-        await tui.type("Name the risks");
-        await tui.press("Enter");
-        await model.waitForRequests(3);
-        assert.match(userTexts(model.lastRequest()).at(-2) ?? "", /the user said no: Name the risks\./);
+        await tui.waitFor(/Build \[2\/4\]/);
         await tui.submit("/workflow :next");
         await tui.waitFor(/→ Not yet/);
         await tui.press("Enter");
-        await tui.waitFor(/Your next message resumes it/);
+        await tui.waitFor(/:resume asks again/);
         await tui.close();
       });
     }
@@ -168,51 +159,47 @@ for (const version of VERSIONS) {
     const BLANK = "\u2800".repeat(70);
     const FAKE = `Plan" runs:${BLANK}│ npm test${BLANK}Allow it?${BLANK}→ No${BLANK}`;
     const CONSENTS = ["No", "Yes, once", "Yes, for this session", "Yes, always in this folder"];
-    const APPROVALS = ["Not yet", "Yes", "No"];
     const FOUR = ["npm run lint", "npm test", "npm run build", "npm run a-script-with-a-long-name -- --all --strict"];
     const run = (/** @type {string[]} */ ...commands) => commands.map((command) => ({ run: command }));
     const QUESTION = "Ship this plan, with all its risks, to the users? Nobody has read the second half of it.";
     /** A quoted name, as far as there are columns. */
     const fake = (/** @type {number} */ blanks) => `"Plan' runs:${"\\u{2800}".repeat(blanks)}…"`;
     /**
-     * A phase, the lines of the question where its text is shown above it, the lines above it, the options, and for each
+     * An entry, the lines of the question where its text is shown above it, the lines above it, the options, and for each
      * size of which the question has the whole text, its first line.
      *
-     * @type {Record<string, [object, (columns: number) => string[], string[], string[], Record<string, string>]>}
+     * @type {Record<string, [any, (columns: number) => string[], string[], string[], Record<string, string>]>}
      */
     const CASES = {
       "four commands": [
-        { gate: run(...FOUR) },
+        { id: "plan", gate: run(...FOUR) },
         () => ['Allow project gate "Plan"?', "4 commands, 4 lines: shown above"],
         ['Project gate "Plan" runs:', ...FOUR.map((command) => `│ ${command}`)],
         CONSENTS,
         { 24: 'Allow project gate "Plan"?', 40: 'Allow project gate "Plan"?' },
       ],
       "a command that hides its end": [
-        { gate: run(`make${" ".repeat(300)}│\u3164\u202eevil`) },
+        { id: "plan", gate: run(`make${" ".repeat(300)}│\u3164\u202eevil`) },
         () => ['Allow project gate "Plan"?', "1 command, 1 line: shown above"],
         ['Project gate "Plan" runs:', "│ make ␣×300 \\u{2502}\\u{3164}\\u{202e}evil"],
         CONSENTS,
         { 24: 'Allow project gate "Plan"?' },
       ],
-      "a long approval of a name that draws": [
-        { name: FAKE, gate: [{ approve: `${QUESTION}\n\n→ Not yet` }] },
-        (columns) => [
-          `Approve ${fake(columns === 40 ? 1 : columns === 60 ? 4 : 5)}?`,
-          "The question, 3 lines: shown above",
-        ],
+      "a long question of a name that draws": [
+        asks(`${QUESTION}\n\n→ Not yet`, { label: FAKE }),
+        () => ['Question of "The hello"', "The question, 3 lines: shown above"],
         [
-          `Gate ${fake(5)} asks:`,
+          `${fake(5)} asks:`,
           "│ Ship this plan, with all its risks, to the users? Nobody has read the second",
           "│ ↪ half of it.",
           "│ ",
           "│ → Not yet",
         ],
-        APPROVALS,
-        { 24: `Approve ${fake(5)}?`, 40: `Approve ${fake(5)}?` },
+        ["Not yet", "yes"],
+        { 24: 'Question of "The hello"', 40: 'Question of "The hello"' },
       ],
     };
-    for (const [what, [phase, short, text, options, whole]] of variants(Object.entries(CASES), 2)) {
+    for (const [what, [entry, short, text, options, whole]] of variants(Object.entries(CASES), 2)) {
       const isLarge = /^four|draws$/.test(what);
       const all = isLarge
         ? [
@@ -228,13 +215,13 @@ for (const version of VERSIONS) {
       test(`${what}, with all its options, in terminals of several sizes`, async (t) => {
         for (const [columns, rows] of variants(all)) {
           const { model, sandbox } = await stage(t, () => REST, {
-            projectFiles: workflow("hello", [{ id: "plan", ...phase }, "build"], QUIET),
+            projectFiles: workflow("hello", "ask" in entry ? ["plan", entry, "build"] : [entry, "build"], QUIET),
           });
           // Without a user interface the start does not ask for commands.
           await runPrint({ version, sandbox, prompt: TASK });
           const tui = await startTui({ version, sandbox, args: ["--continue"], columns, rows });
           // The panel leaves less room for the question.
-          if (!("name" in phase)) await tui.submit("/workflow :panel");
+          if (!("ask" in entry)) await tui.submit("/workflow :panel");
           await tui.submit("/workflow :next");
           const open = new RegExp(`^ → ${options[0]}\\s*$`, "m");
           const screen = await tui.waitFor(open);

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { evidence, gated, lastPath } from "./harness/gates.mjs";
-import { LONG, VERSIONS, variants } from "./harness/extent.mjs";
+import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -27,7 +27,6 @@ import {
 
 const REST = { text: "I rest." };
 const next = step("next");
-const YES = "Yes";
 
 for (const version of VERSIONS) {
   suite(`pi ${version}: a command of a gate`, { concurrency: 2 }, () => {
@@ -171,32 +170,23 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("and a question end with a move in the tree, which restores the run of that entry", async (t) => {
-      for (const check of variants([{ run: "touch begun; sleep 60; touch late" }, { approve: "Ship it?" }])) {
-        const { sandbox } = await stage(t, [REST, REST, REST], { globalFiles: gated([check]), files: TRAVEL });
-        const rpc = await startRpc({
-          version,
-          sandbox,
-          extension: withTravel(sandbox),
-          onDialog: () => new Promise(() => {}),
-        });
-        await rpc.promptAndSettle("/workflow hello Add a route");
-        const { id } = (await rpc.entries()).find(({ message }) => message?.role === "assistant");
-        await rpc.promptAndSettle("More");
-        void rpc.prompt("/workflow :next");
-        if ("run" in check) while (!existsSync(join(sandbox.project, "begun"))) await sleep(20);
-        else await rpc.waitFor((record) => record.method === "select");
-        await rpc.prompt(`/go-tree ${id}`);
-        assert.equal(statusTexts(rpc).at(-1), waiting("The hello > 🔹 Plan [1/2]"));
-        if ("run" in check) {
-          const gone = (/** @type {any} */ { method, widgetLines }) => method === "setWidget" && !widgetLines;
-          await rpc.waitFor(gone, { from: rpc.records.findLastIndex(({ widgetLines }) => widgetLines) });
-        }
-        await rpc.prompt("/workflow :skip");
-        assert.equal(lastPath(await rpc.entries()), "hello:1");
-        assert.equal(existsSync(join(sandbox.project, "late")), false);
-        await rpc.close();
-      }
+    test("ends with a move in the tree, which restores the run of that entry", async (t) => {
+      const globalFiles = gated([{ run: "touch begun; sleep 60; touch late" }]);
+      const { sandbox } = await stage(t, [REST, REST, REST], { globalFiles, files: TRAVEL });
+      const rpc = await startRpc({ version, sandbox, extension: withTravel(sandbox) });
+      await rpc.promptAndSettle("/workflow hello Add a route");
+      const { id } = (await rpc.entries()).find(({ message }) => message?.role === "assistant");
+      await rpc.promptAndSettle("More");
+      void rpc.prompt("/workflow :next");
+      while (!existsSync(join(sandbox.project, "begun"))) await sleep(20);
+      await rpc.prompt(`/go-tree ${id}`);
+      assert.equal(statusTexts(rpc).at(-1), waiting("The hello > 🔹 Plan [1/2]"));
+      const gone = (/** @type {any} */ { method, widgetLines }) => method === "setWidget" && !widgetLines;
+      await rpc.waitFor(gone, { from: rpc.records.findLastIndex(({ widgetLines }) => widgetLines) });
+      await rpc.prompt("/workflow :skip");
+      assert.equal(lastPath(await rpc.entries()), "hello:1");
+      assert.equal(existsSync(join(sandbox.project, "late")), false);
+      await rpc.close();
     });
   });
 
@@ -217,63 +207,6 @@ for (const version of VERSIONS) {
         custom(await rpc.entries(), "workflow:status").at(-1).content,
         /\n {5}✓ docs\/\*\.md: docs\/plan\.md holds/,
       );
-      await rpc.close();
-    });
-  });
-
-  suite(`pi ${version}: a user's approval`, { concurrency: 2 }, () => {
-    test("is requested from the user, who may decline with a reason", async (t) => {
-      const { model, sandbox } = await stage(t, [next, next, REST], {
-        globalFiles: gated([{ approve: "Ship this plan?" }]),
-      });
-      const answers = ["No", "Too early", YES];
-      /** @type {any[]} */
-      const asked = [];
-      const rpc = await startRpc({ version, sandbox, onDialog: (request) => (asked.push(request), answers.shift()) });
-      await rpc.promptAndSettle("/workflow hello Add a route");
-      assert.deepEqual(
-        asked.map(({ method, title }) => [method, title]),
-        [
-          ["select", 'Approve "Plan" of "The hello"?\n│ Ship this plan?'],
-          ["input", "Why not? The agent is told."],
-          ["select", 'Approve "Plan" of "The hello"?\n│ Ship this plan?'],
-        ],
-      );
-      const results = toolResults(model.lastRequest());
-      assert.match(results[0], /Ship this plan\?: the user said no: Too early\. Attempt 1, 2 left\./);
-      assert.match(results[1], /^✓ Advanced: Plan → 🔹 Build\n/);
-      assert.ok(!model.toolNames().some((name) => name !== "workflow_step" && /approv|workflow/.test(name)));
-      await rpc.close();
-    });
-
-    test("stays open without an answer; a reload closes it and the run stays in its phase", async (t) => {
-      const { sandbox } = await stage(t, () => next, { globalFiles: gated([{ approve: "Ship it?" }]), files: TRAVEL });
-      const rpc = await startRpc({
-        version,
-        sandbox,
-        extension: withTravel(sandbox),
-        onDialog: () => new Promise(() => {}),
-      });
-      await rpc.prompt("/workflow hello Add a route");
-      await rpc.waitFor((record) => record.method === "select");
-      await rpc.send({ type: "abort" });
-      await rpc.prompt("/go-reload");
-      assert.equal(lastPath(await rpc.entries()), "hello:0");
-      rpc.onDialog(() => YES);
-      await rpc.prompt("/workflow :next");
-      assert.equal(lastPath(await rpc.entries()), "hello:1");
-      await rpc.send({ type: "abort" });
-      await rpc.close();
-    });
-
-    test("is impossible without a UI: the run pauses, and a later session asks", async (t) => {
-      const { sandbox } = await stage(t, [next, REST], { globalFiles: gated([{ approve: "Ship it?" }]) });
-      const { code, stderr } = await runPrint({ version, sandbox, prompt: "/workflow hello Add a route" });
-      assert.equal(code, 1);
-      assert.match(stderr, /Workflow The hello: paused in 🔹 Plan: it waits for your answer to “Ship it\?”\.\n$/);
-      const rpc = await startRpc({ version, sandbox, args: ["--continue"], onDialog: () => YES });
-      await rpc.promptAndSettle("/workflow :resume");
-      assert.equal(lastPath(await rpc.entries()), "hello:1");
       await rpc.close();
     });
   });
@@ -401,19 +334,17 @@ for (const version of VERSIONS) {
   });
 
   suite(`pi ${version}: a gate in the terminal`, { concurrency: 2 }, () => {
-    test("shows what runs, Escape stops it, and a dialog asks", async (t) => {
+    test("shows what runs, and Escape stops it", async (t) => {
       const { sandbox } = await stage(t, [next, next, REST], {
-        globalFiles: gated([{ run: "test -e good || sleep 60", label: "the tests" }, { approve: "Ship it?" }]),
+        globalFiles: gated([{ run: "test -e good || sleep 60", label: "the tests" }]),
       });
       const tui = await startTui({ version, sandbox });
       await tui.submit("/workflow hello Add a route");
-      await tui.waitFor("Gate 1/2: the tests");
+      await tui.waitFor("Gate 1/1: the tests");
       await tui.press("Escape");
       await tui.waitFor("paused: you stopped the agent");
       writeFileSync(join(sandbox.project, "good"), "");
       await tui.submit("Go on");
-      await tui.waitFor(/Approve "Plan"\?\n │ Ship it\?\n\n → Not yet\n/);
-      await tui.press("Down", "Enter");
       await tui.waitFor("The hello > 🔹 Build [2/2]");
       await tui.close();
     });

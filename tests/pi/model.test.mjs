@@ -302,8 +302,8 @@ const HOLDS = {
       idle: () => times === (root.autoContinue.maxIdle ?? 3) && lastRuns.length === times && !lastRuns.some(hasWorked),
       cutOff: () => times > (root.autoContinue.maxIdle ?? 3) && given.slice(-times).every((answer) => isCut([answer])),
       limit: () => times === (root.autoContinue.maxPerPhase ?? 10) && state.continuations === times,
-      gate: () => times <= (phase.gateAttempts ?? 3) && (hasFailed(label, "tests") || isNotAgreed),
-      approval: () => isNotAgreed,
+      gate: () => times <= (phase.gateAttempts ?? 3) && hasFailed(label, "tests"),
+      question: () => isNotAgreed,
       outputs: () => times === 5 && results.filter(({ details }) => details?.error === "outputs required").length >= 5,
       loops: () => results.filter(hasMoved).length >= times,
       way: () => results.filter(hasMoved).length >= times,
@@ -465,7 +465,7 @@ async function open(version) {
         await rpc.prompt(prompts === 1 ? prompt : draw.chance(0.5) ? GO_ON : "/workflow :resume");
         entries = await atRest(rpc, rules.workflow(key).autoContinue === false);
         const { active, paused } = lastState(courseOf(entries, [])) ?? {};
-        const goesOn = active && prompts < 4 && !/budget|unknown|step|approval/.test(paused?.kind ?? "");
+        const goesOn = active && prompts < 4 && !/budget|unknown|step|question/.test(paused?.kind ?? "");
         if (!goesOn || draw.chance(0.5)) break;
       }
       const errors = rpc.records.slice(begun).filter(({ type }) => type === "extension_error");

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { lastPath } from "./harness/gates.mjs";
-import { LONG, variants } from "./harness/extent.mjs";
+import { LONG } from "./harness/extent.mjs";
 import { PI_VERSIONS, REPO } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -118,29 +118,21 @@ suite(`pi ${NEWEST}: nested calls`, { concurrency: 2 }, () => {
     await rpc.close();
   });
 
-  for (const [what, check] of variants(
-    /** @type {const} */ ([
-      ["a command", { run: "sleep 60" }],
-      ["a question", { approve: "Ship it?" }],
-    ]),
-  )) {
-    test(`with a gate of ${what} that the caller does not await leave a run that goes on`, async (t) => {
-      const fields = { autoContinue: { delaySeconds: 1, maxIdle: 2 } };
-      const files = workflow("hello", [{ id: "plan", gate: [check] }, "build"], fields);
-      const { model, rpc } = await withScripts(t, [script([...NEXT, true]), REST, REST, REST], files);
-      rpc.onDialog(() => new Promise(() => {}));
-      await rpc.promptAndSettle(TASK);
-      await model.waitForRequests(4);
-      assert.match(userTexts(model.requests[2]).join("\n"), /You must NOT stop yet/);
-      await rpc.waitFor(() => rpc.ui("setStatus").some(({ statusText }) => /\(paused: /.test(statusText ?? "")), {
-        what: "a pause",
-      });
-      const entries = await rpc.entries();
-      assert.equal(lastPath(entries), "hello:0");
-      assert.equal(pauses(entries).at(-1)?.kind, "idle");
-      await rpc.close();
+  test("with a gate that the caller does not await leave a run that goes on", async (t) => {
+    const fields = { autoContinue: { delaySeconds: 1, maxIdle: 2 } };
+    const files = workflow("hello", [{ id: "plan", gate: [{ run: "sleep 60" }] }, "build"], fields);
+    const { model, rpc } = await withScripts(t, [script([...NEXT, true]), REST, REST, REST], files);
+    await rpc.promptAndSettle(TASK);
+    await model.waitForRequests(4);
+    assert.match(userTexts(model.requests[2]).join("\n"), /You must NOT stop yet/);
+    await rpc.waitFor(() => rpc.ui("setStatus").some(({ statusText }) => /\(paused: /.test(statusText ?? "")), {
+      what: "a pause",
     });
-  }
+    const entries = await rpc.entries();
+    assert.equal(lastPath(entries), "hello:0");
+    assert.equal(pauses(entries).at(-1)?.kind, "idle");
+    await rpc.close();
+  });
 
   test("that are awaited, and refused ones, leave the phase to the agent", async (t) => {
     const files = workflow("hello", [{ id: "plan", tools: { blacklist: ["write"] } }, "build"], {

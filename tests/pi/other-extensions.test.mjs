@@ -12,7 +12,7 @@ import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { startTui } from "./harness/tui.mjs";
 import { visibleStage } from "./harness/world.mjs";
-import { notices, paths, states, step, toolResults, userTexts, workflow } from "./harness/workflows.mjs";
+import { asks, notices, paths, states, step, toolResults, userTexts, workflow } from "./harness/workflows.mjs";
 
 const REST = { text: "I rest." };
 const QUIET = { autoContinue: false };
@@ -88,9 +88,9 @@ for (const version of VERSIONS) {
         assert.ok(!existsSync(join(sandbox.project, "src/elsewhere")));
       });
 
-    test("an approval and the dialog of another one are both answered", LONG, async (t) => {
+    test("a question and the dialog of another one are both answered", LONG, async (t) => {
       const { model, sandbox } = await stage(t, [step("next"), REST], {
-        globalFiles: workflow("hello", [{ id: "plan", gate: [{ approve: "Ship it?" }] }, "build"], QUIET),
+        globalFiles: workflow("hello", ["plan", asks("Ship it?"), "build"], QUIET),
         files: { "asking.mjs": ASKING },
       });
       const extension = [REPO, join(sandbox.project, "asking.mjs")];

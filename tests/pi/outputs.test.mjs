@@ -12,7 +12,7 @@ import { runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { startTui } from "./harness/tui.mjs";
-import { contextPrompt, custom, toolResults, workflow } from "./harness/workflows.mjs";
+import { asks, contextPrompt, custom, toolResults, workflow } from "./harness/workflows.mjs";
 
 const QUIET = { autoContinue: false };
 const REST = { text: "I rest." };
@@ -155,21 +155,17 @@ for (const version of VERSIONS) {
   });
 }
 
-test("the terminal shows them with an approval and in :status", async (t) => {
-  const files = workflow(
-    "flow",
-    [{ id: "plan", outputs: OUTPUTS, gate: [{ approve: "Is this the plan?" }] }, "build"],
-    QUIET,
-  );
+test("the terminal shows them with a question and in :status", async (t) => {
+  const files = workflow("flow", [{ id: "plan", outputs: OUTPUTS }, asks("Is this the plan?"), "build"], QUIET);
   const { sandbox } = await stage(t, [giving(LARGE), REST], { globalFiles: files });
   const tui = await startTui({ version: VERSIONS[0], sandbox, columns: 100, rows: 50 });
   await tui.submit("/workflow flow The task");
   await tui.waitFor("Is this the plan?");
   const shown = await tui.screen();
-  assert.match(shown, /The agent's outputs of 🔹 Plan:/);
+  assert.match(shown, /The outputs of 🔹 Plan:/);
   assert.match(shown, /tasks:\n\s+1\. one\n\s+2\. two/);
   await tui.press("Down", "Enter");
   await tui.waitFor("I rest.");
   await tui.submit("/workflow :status");
-  await tui.waitFor(/size: large[^]*▸ 2\. 🔹 Build/);
+  await tui.waitFor(/size: large[^]*▸ 3\. 🔹 Build/);
 });

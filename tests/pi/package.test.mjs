@@ -177,7 +177,6 @@ const PACKED = [
     "placeholders",
     "plain",
     "processes",
-    "project-state",
     "running-commands",
     "seatbelt",
     "seccomp",

@@ -119,11 +119,11 @@ for (const version of VERSIONS) {
     });
 
     test("in the step tool or in an answer moves nothing; a second call does", async (t) => {
-      const files = workflow("hello", [{ id: "plan", gate: [{ approve: "Good?" }] }, "build"], { autoContinue: false });
+      const files = workflow("hello", [{ id: "plan", gate: [{ run: "true" }] }, "build"], { autoContinue: false });
       const { model, sandbox } = await stage(t, [step("next"), step("next"), step("next"), REST], {
         globalFiles: files,
       });
-      const rpc = await startRpc({ version, sandbox, extension: home, onDialog: () => "Yes" });
+      const rpc = await startRpc({ version, sandbox, extension: home });
       breakAt(sandbox, "execute-tool resume-tool");
       await rpc.promptAndSettle("/workflow hello Add a route");
       const results = toolResults(model.lastRequest());

@@ -10,7 +10,7 @@ import { readSession, runPrint, sessionFiles } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { startTui } from "./harness/tui.mjs";
-import { notices, states, step, toolResults, workflow } from "./harness/workflows.mjs";
+import { asks, notices, states, step, toolResults, workflow } from "./harness/workflows.mjs";
 
 const QUIET = { autoContinue: false };
 const REST = { text: "I rest." };
@@ -124,17 +124,19 @@ for (const version of VERSIONS) {
 }
 
 test("the terminal asks with the values, quoted", async (t) => {
-  const files = workflow("flow", [{ id: "plan", gate: [{ approve: "Ship {input.name}: {summary.plan}?" }] }], {
+  const files = workflow("flow", ["plan", asks("Ship {input.name}: {summary.plan}?")], {
     ...QUIET,
     inputs: INPUTS,
   });
   const left = {
-    calls: [{ name: "workflow_step", arguments: { action: "next", summary: 'All of it.\n\u001b[2JApprove "other"?' } }],
+    calls: [
+      { name: "workflow_step", arguments: { action: "next", summary: 'All of it.\n\u001b[2JQuestion of "other"?' } },
+    ],
   };
   const { sandbox } = await stage(t, [left, REST], { globalFiles: files });
   const tui = await startTui({ version: VERSIONS[0], sandbox, columns: 100, rows: 40 });
   await tui.submit("/workflow flow name=web -- The task");
-  await tui.waitFor(/│ Ship “web”: “All of it\. \ufffd\[2JApprove "other"\?”\?\n/);
+  await tui.waitFor(/│ Ship “web”: “All of it\. \ufffd\[2JQuestion of "other"\?”\?\n/);
   await tui.press("Down", "Enter");
   await tui.waitFor("I rest.");
 });

@@ -1,12 +1,11 @@
-// Runs that wait for the user; the questions before a run is approved, cancelled or replaced; arguments of commands.
+// Runs that wait for the user; the questions before a run is cancelled or replaced; arguments of commands.
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { VERSIONS } from "./harness/extent.mjs";
 import { stage } from "./harness/stage.mjs";
 import { startTui } from "./harness/tui.mjs";
-import { steps, workflow } from "./harness/workflows.mjs";
-import { gated } from "./harness/gates.mjs";
+import { asks, steps, workflow } from "./harness/workflows.mjs";
 
 const REST = { text: "I rest." };
 const SLOW = { autoContinue: { delaySeconds: 60 } };
@@ -34,10 +33,12 @@ for (const version of VERSIONS) {
   });
 
   suite(`pi ${version}: questions to the user`, { concurrency: 2 }, () => {
-    test("show the summary and the checks above an approval", async (t) => {
-      const gate = [{ run: "true", label: "the tests" }, { approve: "Ship it?" }];
+    test("show the summary and the checks above a question", async (t) => {
+      const gate = [{ run: "true", label: "the tests" }];
       const next = { calls: [{ name: "workflow_step", arguments: { action: "next", summary: SUMMARY } }] };
-      const { sandbox } = await stage(t, [next, REST, REST], { globalFiles: gated(gate, {}, SLOW) });
+      const { sandbox } = await stage(t, [next, REST, REST], {
+        globalFiles: workflow("hello", [{ id: "plan", gate }, asks("Ship it?"), "build"], SLOW),
+      });
       const tui = await startTui({ version, sandbox });
       await tui.type("/workflow hello Do it");
       await tui.press("Enter");

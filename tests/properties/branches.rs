@@ -339,7 +339,7 @@ impl<'a> Session<'a> {
                 standard_output: None,
                 output_file: None,
             }),
-            Request::Children { .. } | Request::ProjectState { .. } => unreachable!(),
+            Request::Children { .. } => unreachable!(),
         }
     }
 }

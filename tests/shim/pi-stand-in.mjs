@@ -188,7 +188,6 @@ export function loadInto(pi, instantiate, changes = {}, agentDir = "/no/such/age
     conversation: false,
     models: false,
     programs: false,
-    projectState: false,
     store: undefined,
     folders: undefined,
     children: undefined,

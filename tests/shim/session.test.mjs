@@ -1,21 +1,12 @@
 // The interface to a session, compared with pi's own view of the same session.
 
 import assert from "node:assert/strict";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { suite, test } from "node:test";
 import { SessionManager } from "@earendil-works/pi-coding-agent";
-import { filesOf, isNew, newestEntries, newestMessage, userMessages, writeFile } from "../../host-shim/session.js";
+import { isNew, newestEntries, newestMessage, userMessages, writeFile } from "../../host-shim/session.js";
 import { withoutOlder } from "../../host-shim/view.js";
 
 const NOTE = "test:note";
@@ -322,20 +313,4 @@ suite("the file of a session", () => {
     assert.throws(() => writeFile(other), { message: "pi does not offer it" });
     assert.equal(existsSync(join(folder, "other.jsonl")), false);
   });
-});
-
-test("the files of a session are those of its children too, by their real paths", (t) => {
-  const root = realpathSync(mkdtempSync(join(tmpdir(), "session-files-")));
-  t.after(() => rmSync(root, { recursive: true, force: true }));
-  const of = (/** @type {string | undefined} */ file) =>
-    filesOf(/** @type {any} */ ({ getSessionFile: () => file && join(root, file) }));
-  for (const file of ["at/s [1].jsonl", "at/s [1].children/c.jsonl"]) {
-    mkdirSync(dirname(join(root, file)), { recursive: true });
-    writeFileSync(join(root, file), "");
-  }
-  symlinkSync("at", join(root, "link"));
-  const all = ["jsonl", "jsonl.process", "children/"].map((end) => join(root, `at/s [1].${end}`));
-  for (const file of ["at/s [1].jsonl", "link/s [1].jsonl", "at/s [1].children/c.jsonl"])
-    assert.deepEqual(of(file), all, file);
-  for (const file of [undefined, "", "at/missing.jsonl"]) assert.deepEqual(of(file), []);
 });

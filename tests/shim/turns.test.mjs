@@ -1,4 +1,4 @@
-// Requests without a guest: command lines of a session and its children, one at a time; the state of the files.
+// Requests without a guest: command lines of a session and its children, one at a time.
 import assert from "node:assert/strict";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -142,27 +142,4 @@ test("a turn that is ended in vain keeps the order of the others", async () => {
   three.end();
   await sleep(0);
   assert.equal(turns.next().waits, false);
-});
-
-test("the state of the files is told with the grant only, and not after an abort", async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "state-test-"));
-  t.after(() => rmSync(folder, { recursive: true }));
-  /** @param {boolean} projectState @param {AbortSignal} [signal] */
-  const answer = async (projectState, signal) => {
-    const requests = new Requests(
-      /** @type {any} */ ({ codingAgent: { getAgentDir: () => folder } }),
-      /** @type {any} */ ({ projectState }),
-      /** @type {any} */ (() => undefined),
-    );
-    const context = { cwd: folder, sessionManager: { getSessionFile: () => undefined } };
-    const pending = { tag: "pending", val: { ticket: 1n, request: { tag: "project-state", val: [] } } };
-    const progress = { show: () => {}, begin: () => () => {} };
-    const resume = (/** @type {bigint} */ _, /** @type {any} */ val) => ({ tag: "done", val });
-    const all = /** @type {any[]} */ ([context, pending, resume, progress, signal]);
-    return /** @type {any} */ (await requests.complete(.../** @type {[any, any, any, any, any]} */ (all)))?.val;
-  };
-  const reason = (/** @type {string} */ val) => ({ tag: "project-state", val: { tag: "err", val } });
-  assert.deepEqual(await answer(false), reason("The manifest does not grant it."));
-  assert.deepEqual(await answer(true), reason("the project is no git work tree"));
-  assert.deepEqual(await answer(true, AbortSignal.abort()), { tag: "cancelled" });
 });

@@ -129,7 +129,6 @@ const OPENING = {
   "sandbox/exec.js": "a pipe of its own",
   "sandbox/hidden-paths.js": "the kernel's, below /proc",
   "sandbox/processes.js": "the kernel's, below /proc",
-  "sandbox/project-state.js": "git's configuration, in a folder of its own",
   "sandbox/session-folder.js": "an empty file of its own",
   "sandbox/sockets.js": "the kernel's, below /proc",
   "host-shim/files.js": "a new file in an opened folder",

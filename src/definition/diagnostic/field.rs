@@ -169,9 +169,7 @@ fn wrong_type(field: &str, expected: &'static str, found: ValueKind) -> Descript
     let wrong = error(message).quotes(expected, found);
     match (field.rsplit('.').next(), found) {
         (Some("phases"), ValueKind::Mapping) => wrong.help("write each entry behind a `- `, such as `- plan.md`"),
-        (Some("gate"), ValueKind::String) => {
-            wrong.help("write a check as `run: npm test`, `file: PATH` or `approve: QUESTION`")
-        }
+        (Some("gate"), ValueKind::String) => wrong.help("write a check as `run: npm test` or `file: PATH`"),
         (Some("gate"), ValueKind::Mapping) => wrong.help("write a list of checks: `gate: [{ run: npm test }]`"),
         (Some("inputs" | "outputs"), ValueKind::List) => {
             wrong.help("write a name and a type for each, as in `scope: { type: text }`")

@@ -7,7 +7,6 @@ use crate::definition::model::{list, meant_by_program, short};
 pub enum GateProblem {
     GateSize { limit: usize },
     NotOneKind { kinds: Vec<&'static str> },
-    RecheckedApproval,
     MisplacedCheckField { field: &'static str, of: &'static str },
     EnvSize { of: &'static str, limit: usize },
     BadVariable { of: &'static str, name: String },
@@ -28,12 +27,10 @@ impl GateProblem {
             Self::NotOneKind { kinds } => {
                 let several = !kinds.is_empty();
                 let found = if several { list(kinds) } else { "none".to_owned() };
-                let wrong = error(format!("expected one of `run`, `file` and `approve` in a check, found {found}"));
+                let wrong = error(format!("expected one of `run` and `file` in a check, found {found}"));
                 if several { wrong.help("make an entry of `gate` for each") } else { wrong }
             }
             Self::MisplacedCheckField { field, of } => error(format!("`{field}` belongs to a check with `{of}`")),
-            Self::RecheckedApproval => error("`recheck` belongs to a check with `run` or `file`")
-                .help("a question shows the user what has changed since earlier checks; nobody is asked twice"),
             Self::EnvSize { of, limit } => error(format!("`{of}` must have from 1 to {limit} variables")),
             Self::BadVariable { of, name } => {
                 let help = match meant_by_program(name) {

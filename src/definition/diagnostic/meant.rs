@@ -74,7 +74,6 @@ use Meant::{Help, Here, In, Unknown};
 type Row = (&'static [&'static str], [Meant; 4]);
 
 const ASK: &str = "ask: Is it right?\noutcomes: { go: next, change: loop }";
-const APPROVE: &str = "gate: [{ approve: Is it right? }]";
 const COST: &str = "budget: { cost: 2.50 }";
 const FAILED: &str = "run: npm test\noutcomes: { ok: next, failed: loop }";
 const ON_FAILURE: &str = "an entry with `run` leads anywhere, as in `- run: npm test` with `outcomes: { ok: next, failed: implement }` beside it";
@@ -114,7 +113,7 @@ const ROWS: [Row; 44] = [
         Here("initialMessage: \"Work on this: {description}\""),
         Here(PROMPT),
         Help("write the prompt below the front matter"),
-        Here("approve: Is it right?"),
+        In(Entry, ASK),
     ]),
     (&["instructions", "instruction", "systemprompt", "system"], [
         Here("roleInstruction: You are a careful engineer."),
@@ -125,7 +124,7 @@ const ROWS: [Row; 44] = [
     (&["run", "bash", "check", "test", "script", "command", "commands", "cmd", "shell", "exec"],
         [In(Phase, RUN), Here("run: npm test"), Here(RUN), Here("run: npm test")]),
     (&["ask", "question", "confirm", "approve", "approval", "human", "humanreview"],
-        [In(Phase, APPROVE), Here(ASK), Here(APPROVE), Here("approve: Is it right?")]),
+        [In(Entry, ASK), Here(ASK), In(Entry, ASK), In(Entry, ASK)]),
     (&["interactive", "conversation", "conversational", "chat", "dialog", "waitforuser", "waitforinput"],
         [In(Phase, TALK), In(Phase, TALK), Here(TALK), Unknown]),
     (&["uses", "use", "call", "include", "workflow", "recipe", "subrecipe", "subrecipes", "subworkflows"],
@@ -316,6 +315,9 @@ pub(crate) fn gone(field: &str, of: Mapping) -> Option<String> {
         "tests" => {
             "remove it: `pi-workflows may WORKFLOW PHASE TOOL PATH` tells what the rules allow; docs/ci.md asks it in CI"
         }
+        "recheck" => {
+            "remove it: the last entry runs once more what must hold at the end, as in `- { run: npm test, outcomes: { failed: loop } }`"
+        }
         "toolvisibility" => "remove it: the model is shown the tools that a phase refuses too",
         "ongatefail" => ON_FAILURE,
         "onmaxloops" => {
@@ -363,7 +365,7 @@ mod tests {
     const ALL: [Mapping; 4] = [Workflow, Entry, Phase, Check];
 
     /// The fields of which a mapping has one.
-    const KINDS: [&[&str]; 1] = [&["run", "ask", "file", "approve", "phase", "prompt", "subworkflow"]];
+    const KINDS: [&[&str]; 1] = [&["run", "ask", "file", "phase", "prompt", "subworkflow"]];
 
     /// The reports of a sound workflow with these lines in one of its mappings.
     fn reports(yaml: &str, of: Mapping) -> Vec<String> {

@@ -9,7 +9,6 @@ pub enum ParallelProblem {
     NeedsEach { field: &'static str },
     Nested { inner: String },
     Conversation { phase: String },
-    Recheck { phase: String },
     SharedContext { phase: String },
     WritesMeet { branches: [String; 2], files: [Written; 2] },
     ItemsMeet { phase: String, files: Written },
@@ -65,10 +64,6 @@ impl ParallelProblem {
                 "`{phase}` is in a branch of a parallel group, where no phase can be a conversation with the user"
             ))
             .help("remove `interactive`, or ask with an entry `ask` before the group"),
-            Self::Recheck { phase } => {
-                error(format!("`recheck` has no effect in `{phase}`, which is in a branch of a parallel group"))
-                    .help("put the check into the gate of a phase behind the group")
-            }
             Self::SharedContext { phase } => error(format!(
                 "`{phase}` begins a branch of a parallel group, which sees nothing of the earlier conversation"
             ))

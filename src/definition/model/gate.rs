@@ -32,8 +32,6 @@ pub struct Check {
     pub kind: CheckKind,
     /// The check is made for this outcome only.
     pub outcome: Option<String>,
-    /// The check is made again before DONE if files have changed since it passed.
-    pub recheck: bool,
 }
 
 /// Maximum length of a label, in characters.
@@ -60,11 +58,6 @@ pub enum CheckKind {
         path: String,
         /// An expression that must match in the file.
         contains: Option<Pattern>,
-    },
-    /// The user says yes.
-    Approve {
-        /// The question; not blank.
-        question: String,
     },
 }
 

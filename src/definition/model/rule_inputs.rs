@@ -42,7 +42,7 @@ pub(crate) fn inputs_of_rules<'a>(
     let gates = workflow.own_phases().filter_map(|phase| phase.gate.as_ref());
     let files = gates.flat_map(|gate| &gate.checks).filter_map(|check| match &check.kind {
         CheckKind::File { path, .. } => Some(path),
-        CheckKind::Run { .. } | CheckKind::Approve { .. } => None,
+        CheckKind::Run { .. } => None,
     });
     let confinements = workflow.own_phases().map(|phase| &phase.limits);
     let written = confinements.chain([&workflow.limits]).flat_map(|of| of.write.iter().flatten());

@@ -49,7 +49,7 @@ fn gate_names_it(gate: &Gate, name: &ValueName, variable: &str) -> bool {
         check.label.contains(variable)
             || match &check.kind {
                 CheckKind::Run { command, .. } => command_names_it(command, name),
-                CheckKind::File { path: text, .. } | CheckKind::Approve { question: text } => text.contains(variable),
+                CheckKind::File { path, .. } => path.contains(variable),
             }
     })
 }

@@ -437,10 +437,8 @@ table! {
         /// A path or glob, relative to the project's directory, with `{input.NAME}`, or in `{runDir}/`: a file that
         /// must exist and not be empty.
         "file": Kind::Text => "",
-        /// A question to the user, who must say yes. With the variables of the text of a phase.
-        "approve": Kind::Text => "",
         /// The name of the check. With the variables of the text of a phase.
-        "label": Kind::Text => "the command, path or question",
+        "label": Kind::Text => "the command or path",
         /// Maximum duration of the command of `run`, at most a day.
         "timeout": Kind::OrInput(&Kind::Duration("10m")) => "10m",
         /// Variables of the environment of `run`, each with a value of the run: `input.NAME`, `output.ID.NAME`,
@@ -451,8 +449,6 @@ table! {
         "contains": Kind::Text => "",
         /// The check is made for this outcome only.
         "outcome": Kind::Text => "each outcome",
-        /// The check is made again before DONE if files have changed since it passed; for `run` and `file`.
-        "recheck": Kind::Bool => "false",
     ];
 }
 

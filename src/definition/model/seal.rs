@@ -282,7 +282,7 @@ mod tests {
     }
 
     fn gate(kind: CheckKind) -> Option<Gate> {
-        let checks = vec![Check { label: "it".into(), kind, outcome: None, recheck: false }];
+        let checks = vec![Check { label: "it".into(), kind, outcome: None }];
         Some(Gate { checks, attempts: 3.into() })
     }
 
@@ -437,7 +437,6 @@ mod tests {
             |w| at(&mut w[0], 0).outcomes = bounded(2.into(), None),
             |w| at(&mut w[0], 0).outcomes = bounded(of_input("a"), None),
             |w| at(&mut w[0], 0).outcomes = bounded(2.into(), Some(Target::Next)),
-            |w| at(&mut w[0], 2).gate = gate(CheckKind::Approve { question: "!".into() }),
             |w| at(&mut w[0], 2).gate = gate(run("a", 1, &[])),
             |w| at(&mut w[0], 2).gate = gate(run("a", 2, &[])),
             |w| {
@@ -450,10 +449,6 @@ mod tests {
             |w| {
                 let contains = Some(Pattern::new("a").unwrap());
                 at(&mut w[0], 2).gate = gate(CheckKind::File { path: "a".into(), contains });
-            },
-            |w| {
-                at(&mut w[0], 2).gate = gate(run("a", 1, &[]));
-                at(&mut w[0], 2).gate.as_mut().unwrap().checks[0].recheck = true;
             },
             |w| {
                 at(&mut w[0], 2).gate = gate(run("a", 1, &[]));

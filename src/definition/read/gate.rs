@@ -1,7 +1,7 @@
 //! Reads the fields `gate` and `gateAttempts`.
 
 use super::budget::duration;
-use super::fields::{Fields, no_switch, text};
+use super::fields::{Fields, text};
 use super::own_limits::mistaken_path;
 use super::values;
 use super::yaml::Yaml;
@@ -42,7 +42,7 @@ const VALUES: [&str; 12] = [
 const FIELDS: [&str; CHECK_FIELDS.len()] = names(&CHECK_FIELDS);
 
 /// The fields of which a check has exactly one.
-const KINDS: [&str; 3] = ["run", "file", "approve"];
+const KINDS: [&str; 2] = ["run", "file"];
 
 /// Reads `gate` and `gateAttempts`; `None` without a gate.
 pub(crate) fn read(fields: &mut Fields) -> Option<Gate> {
@@ -86,13 +86,9 @@ fn lines(text: &str) -> Vec<&str> {
     text.lines().map(str::trim).filter(|line| !line.is_empty()).collect()
 }
 
-/// Returns the check that a line means, in YAML: a question, a file, or a command.
+/// Returns the check that a line means, in YAML: a file, or a command.
 fn meant_check(text: &str) -> String {
-    let kind = match text {
-        question if question.ends_with('?') => "approve",
-        file if file.ends_with(".md") && !file.contains(' ') => "file",
-        _ => "run",
-    };
+    let kind = if text.ends_with(".md") && !text.contains(' ') { "file" } else { "run" };
     format!("{{ {kind}: {} }}", in_yaml(text))
 }
 
@@ -131,19 +127,9 @@ fn read_check(fields: &mut Fields, index: usize, item: &Yaml, entries: &[(String
             }
         },
     };
-    let [run, file, approve] = KINDS.map(&mut text);
+    let [run, file] = KINDS.map(&mut text);
     let (label, contains) = (text("label"), text("contains"));
     let outcome = text("outcome");
-    let recheck = match item.get("recheck") {
-        None => Some(false),
-        // `check_values` reports a field without a value.
-        Some(Yaml::Null) => None,
-        Some(Yaml::Bool(recheck, _)) => Some(*recheck),
-        Some(other) => {
-            fields.report(&at("recheck"), no_switch("gate.recheck", "`true` or `false`", other));
-            None
-        }
-    };
     let timeout = timeout(fields, &here, "gate.timeout", item);
     let env = env(fields, &here, "gate.env", item);
     if let Some(Some(line)) = &run {
@@ -152,13 +138,11 @@ fn read_check(fields: &mut Fields, index: usize, item: &Yaml, entries: &[(String
     if let Some(Some(path)) = &file {
         fields.check_path(&at("file"), "gate.file", path);
     }
-    for (field, of, text) in [("label", "gate.label", &label), ("approve", "gate.approve", &approve)] {
-        if let Some(Some(text)) = text {
-            fields.check_template_at(&at(field), of, text, &PHASE_VARIABLES);
-        }
+    if let Some(Some(label)) = &label {
+        fields.check_template_at(&at("label"), "gate.label", label, &PHASE_VARIABLES);
     }
-    let (run, file, approve, label, contains) = (run?, file?, approve?, label?, contains?);
-    let (timeout, outcome, env, recheck) = (timeout?, outcome?, env?, recheck?);
+    let (run, file, label, contains) = (run?, file?, label?, contains?);
+    let (timeout, outcome, env) = (timeout?, outcome?, env?);
     // Errors that follow from an error reported above are not reported.
     if fields.has_errors {
         return None;
@@ -174,17 +158,16 @@ fn read_check(fields: &mut Fields, index: usize, item: &Yaml, entries: &[(String
         }
         sound.then_some(())?;
     }
-    let (default_label, kind) = match (run, file, approve) {
-        (Some(line), None, None) => {
+    let (default_label, kind) = match (run, file) {
+        (Some(line), None) => {
             let command = Command::new(line.clone(), env);
             (line, CheckKind::Run { command, timeout })
         }
-        (None, Some(path), None) => {
+        (None, Some(path)) => {
             let (path, contains) = checked_file(fields, here, &path, contains)?;
             (path.clone(), CheckKind::File { path, contains })
         }
-        (None, None, Some(question)) => (question.clone(), CheckKind::Approve { question }),
-        (None, None, None) | (Some(_), _, Some(_)) | (Some(_), Some(_), _) | (_, Some(_), Some(_)) => {
+        (None, None) | (Some(_), Some(_)) => {
             fields.report(&here, GateProblem::NotOneKind { kinds });
             return None;
         }
@@ -194,11 +177,7 @@ fn read_check(fields: &mut Fields, index: usize, item: &Yaml, entries: &[(String
         fields.report(&at("label"), GateProblem::LongLabel { limit: MAX_LABEL });
     }
     let label = label_of(&label.unwrap_or(default_label));
-    if recheck && matches!(kind, CheckKind::Approve { .. }) {
-        fields.report(&here, GateProblem::RecheckedApproval);
-        return None;
-    }
-    Some(Check { label, kind, outcome, recheck })
+    Some(Check { label, kind, outcome })
 }
 
 /// Returns the path and the expression of a check of a file; `None` after an error.

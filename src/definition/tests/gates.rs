@@ -9,7 +9,7 @@ fn phase_with(lines: &str) -> String {
 #[test]
 fn a_gate_is_read() {
     let phase = phase_with(
-        "gate:\n- run: npm test\n  timeout: 90s\n  label: the tests\n- run: make\n  timeout: 2.5\n- file: .\\docs\\*.md\n  contains: '^## R'\n- approve: Ship?\n- run: x\ngateAttempts: 1\n",
+        "gate:\n- run: npm test\n  timeout: 90s\n  label: the tests\n- run: make\n  timeout: 2.5\n- file: .\\docs\\*.md\n  contains: '^## R'\n- run: x\ngateAttempts: 1\n",
     );
     let (library, diagnostics) = load(&[("w/workflow.yaml", FLOW), ("w/a.md", &phase)]);
     assert_eq!(diagnostics, [""; 0]);
@@ -23,10 +23,9 @@ fn a_gate_is_read() {
     assert_eq!((&**path, pattern.to_string()), ("./docs/*.md", "^## R".to_owned()));
     assert!(pattern.is_in("a\n## R") && !pattern.is_in("a ## R"));
     assert_eq!([kinds[0], kinds[1]], [&run("npm test", 90_000), &run("make", 2500)]);
-    assert_eq!(*kinds[3], CheckKind::Approve { question: "Ship?".into() });
-    assert_eq!(*kinds[4], run("x", 600_000));
+    assert_eq!(*kinds[3], run("x", 600_000));
     let labels: Vec<&str> = gate.checks.iter().map(|check| &*check.label).collect();
-    assert_eq!(labels, ["the tests", "make", "./docs/*.md", "Ship?", "x"]);
+    assert_eq!(labels, ["the tests", "make", "./docs/*.md", "x"]);
     assert_eq!(gate.attempts, 1.into());
 }
 
@@ -36,17 +35,13 @@ fn a_gate_with_errors_keeps_its_workflow_out() {
         ("gate: x", "4:7: `gate`: expected a list of checks, found a string"),
         ("gate: []", "4:7: `gate` must have from 1 to 50 checks"),
         ("gate: [x]", "4:8: `gate`: expected a check, found a string"),
-        ("gate: [{}]", "4:8: expected one of `run`, `file` and `approve` in a check, found none"),
-        (
-            "gate: [{run: a, approve: b}]",
-            "4:8: expected one of `run`, `file` and `approve` in a check, found `run` and `approve`",
-        ),
+        ("gate: [{}]", "4:8: expected one of `run` and `file` in a check, found none"),
         (
             "gate: [{run: a, file: b, timeout: 1s, contains: c}]",
-            "4:8: expected one of `run`, `file` and `approve` in a check, found `run` and `file`",
+            "4:8: expected one of `run` and `file` in a check, found `run` and `file`",
         ),
         ("gate: [{rnu: a, timeout: 1s}]", "4:9: unknown field `rnu` in `gate`"),
-        ("gate: [{timeout: 1s}]", "4:8: expected one of `run`, `file` and `approve` in a check, found none"),
+        ("gate: [{timeout: 1s}]", "4:8: expected one of `run` and `file` in a check, found none"),
         ("gate: [{run: ' '}]", "4:14: `gate.run` must not be empty"),
         ("gate: [{run: [a]}]", "4:14: `gate.run`: expected a string, found a list"),
         ("gate: [{run: a, lable: b}]", "4:17: unknown field `lable` in `gate`"),
@@ -62,7 +57,7 @@ fn a_gate_with_errors_keeps_its_workflow_out() {
             "gate: [{run: a, timeout: 25h}]",
             "4:26: `gate.timeout`: expected a duration like `90s` or `10m`, or a number of seconds, at most a day",
         ),
-        ("gate: [{approve: a, timeout: 1s}]", "4:8: `timeout` belongs to a check with `run`"),
+        ("gate: [{file: a, timeout: 1s}]", "4:8: `timeout` belongs to a check with `run`"),
         ("gate: [{run: a, contains: b}]", "4:8: `contains` belongs to a check with `file`"),
         ("gate: [{file: ../a}]", "4:15: `gate.file`: `../a` is outside the project"),
         ("gate: [{file: /etc/passwd}]", "4:15: `gate.file`: `/etc/passwd` is outside the project"),
@@ -73,7 +68,7 @@ fn a_gate_with_errors_keeps_its_workflow_out() {
             "5:15: `gateAttempts`: expected a whole number from 1 to 1000, found `0`",
         ),
         ("gate: [{run: }]", "4:9: `gate.run` has no value"),
-        ("gate: [{approve: a, timeout: }]", "4:21: `gate.timeout` has no value"),
+        ("gate: [{file: a, timeout: }]", "4:18: `gate.timeout` has no value"),
         ("gate: [{run: a, contains: }]", "4:17: `gate.contains` has no value"),
         ("gateAttempts: 2", "4:15: `gateAttempts` needs a `gate`"),
         ("gate:\ngateAttempts: 2", "4:1: `gate` has no value"),

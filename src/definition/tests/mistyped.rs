@@ -62,7 +62,7 @@ fn a_mistyped_rule_is_an_error() {
         "turns: 4",
         "outputTokens: 9",
         "whitelist: [read]",
-        "recheck: true",
+        "contains: x",
         "timeout: 10m",
         // Names that other programs have.
         "readonly: true",

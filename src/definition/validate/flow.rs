@@ -200,7 +200,7 @@ impl<'a> Errors<'a, '_> {
         let checks = phase.gate.iter().flat_map(|gate| &gate.checks).enumerate();
         let commands = checks.filter_map(|(index, check)| match &check.kind {
             CheckKind::Run { command, .. } => Some((index, command)),
-            CheckKind::File { .. } | CheckKind::Approve { .. } => None,
+            CheckKind::File { .. } => None,
         });
         for (check, command) in commands {
             let at = [PathPart::Key("gate"), PathPart::Item(check)];

@@ -235,14 +235,6 @@ impl<'a> Errors<'a, '_> {
             let phase = at.phase.id.clone();
             self.report_at(at, ParallelProblem::Conversation { phase }, "interactive");
         }
-        // A nested workflow may run outside of a branch too.
-        let is_rechecked = |at: &&InBranch| {
-            at.is_of_file && at.phase.gate.iter().flat_map(|gate| &gate.checks).any(|check| check.recheck)
-        };
-        for at in branch.phases.iter().filter(is_rechecked) {
-            let phase = at.phase.id.clone();
-            self.report_at(at, ParallelProblem::Recheck { phase }, "gate");
-        }
         let is_shared = |at: &&InBranch| at.phase.is_of_agent() && at.phase.context == Some(ContextMode::Shared);
         if let Some(at) = branch.first.as_ref().filter(is_shared) {
             let phase = at.phase.id.clone();

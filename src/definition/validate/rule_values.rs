@@ -19,7 +19,7 @@ impl<'a> Errors<'a, '_> {
                 let at = vec![PathPart::Key("gate"), PathPart::Item(index), PathPart::Key("file")];
                 Some(("gate.file", path, at))
             }
-            CheckKind::Run { .. } | CheckKind::Approve { .. } => None,
+            CheckKind::Run { .. } => None,
         });
         let written = limits.write.iter().flatten().enumerate();
         let written = written.map(|(index, path)| ("write", path, vec![PathPart::Key("write"), PathPart::Item(index)]));

@@ -180,7 +180,7 @@ impl Engine {
             Control::Panel => self.display.switch_panel(&self.run, cx),
             Control::Limits => self.limits.by_user(argument, cx)?,
             Control::New => return new_workflow::begin(argument, &mut self.run, &mut self.pending, cx),
-            Control::Status => return self.show_status(cx),
+            Control::Status => self.show_status(cx),
             Control::Pause => {
                 self.pending.withdraw_gates(cx);
                 let tells = |reason: &PauseReason| reason.needs_resume() || matches!(reason, PauseReason::Quota { .. });

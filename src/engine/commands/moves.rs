@@ -31,8 +31,8 @@ impl Engine {
         }
     }
 
-    /// Goes on with a run whose rules hold. A gate that waits for the user is checked again at once, unless the phase
-    /// has outcomes. `word`: the user has confirmed that the budget gets `more`.
+    /// Goes on with a run whose rules hold. A gate that waits for the consent to its commands is checked again at once, unless
+    /// the phase has outcomes. `word`: the user has confirmed that the budget gets `more`.
     pub(in crate::engine) fn resume_with(
         &mut self,
         more: &str,
@@ -47,7 +47,7 @@ impl Engine {
         }
         // In a phase with outcomes, the agent names the outcome again.
         let gate_waits = self.run.active().is_some_and(|active| active.phase.outcomes.is_empty())
-            && self.run.pause_reason().is_some_and(|reason| reason.waits_at_gate());
+            && matches!(self.run.pause_reason(), Some(PauseReason::Commands { .. }));
         let was_paused = self.resume(cx);
         if gate_waits && !self.pending.has_gate() && OpenGate::ahead(&self.run, Requester::User, None).is_some() {
             return self.next_by_user("", cx);

@@ -5,39 +5,22 @@ use serde_json::json;
 use crate::definition::{Library, Stale, Workflow};
 use crate::engine::host::Host;
 use crate::protocol::{CHECK_TYPE, GRAPH_TYPE, REPORT_TYPE, STATE_ENTRY_TYPE, STATUS_TYPE};
-use crate::run::{Active, Broken, ProjectState, RunState, pause_reason, restore};
+use crate::run::{Active, Broken, RunState, pause_reason, restore};
 use crate::text::{self, Circumstances, Report};
 
 use super::moves::unavailable;
-use crate::engine::ask::Then;
 use crate::engine::context::Cx;
-use crate::engine::effect::{Effect, Level, Reply, Request};
+use crate::engine::effect::{Effect, Level};
 use crate::engine::start::{above, unknown_workflow, untrusted};
-use crate::engine::state::{Engine, Run, Waiter};
+use crate::engine::state::{Engine, Run};
 
 /// Notice of a control that needs a run.
 pub(super) const NO_RUN: &str = "No active workflow.";
 
 impl Engine {
-    /// Shows the status of the run, with the changes since its checks.
-    pub(super) fn show_status(&mut self, cx: &mut Cx) -> Result<Reply, Stale> {
-        let since = self.run.running().map(|state| state.checked_trees(&[])).unwrap_or_default();
-        match cx.host.can_tell_changes()? {
-            Ok(()) if since.is_empty() => self.show_status_with(None, cx),
-            Ok(()) => return Ok(self.pending.ask(Waiter::User, Request::ProjectState { since }, Then::Status)),
-            Err(why) => self.show_status_with(Some(&Err(why)), cx),
-        }
-        Ok(Reply::None)
-    }
-
-    /// Shows the status with the state of the project's files, or the reason for its absence; `None` if no check is
-    /// bound to files.
-    pub(in crate::engine) fn show_status_with(&self, files: Option<&Result<ProjectState, String>>, cx: &mut Cx) {
-        let (now, why) = files.map_or((None, None), |files| (files.as_ref().ok(), files.as_ref().err()));
-        let state = self.meter.up_to_now(&self.run, &self.agent, cx).map(|state| match now {
-            Some(now) => state.with_changes(now, &[]),
-            None => state,
-        });
+    /// Shows the status of the run.
+    pub(super) fn show_status(&self, cx: &mut Cx) {
+        let state = self.meter.up_to_now(&self.run, &self.agent, cx);
         let library = self.run.library();
         let Some(active) = state.as_ref().and_then(|state| Active::resolve(state, library)) else {
             cx.fail(Level::Warning, unavailable(&self.run, &self.session, cx.ui));
@@ -50,13 +33,7 @@ impl Engine {
         let utc_offset = cx.unless_gone(utc_offset).unwrap_or_default();
         let branch = |branch: &_| self.children.branch_now(branch, library);
         let model = in_use.as_ref();
-        let mut content = text::status_panel(&active, cx.unix_ms, waits, model, utc_offset, &branch);
-        if let Some(why) = why.filter(|_| active.has_checked_files()) {
-            content.push_str(&format!("\n\n{}", text::changes_unknown(why)));
-        }
-        if why.is_none() && active.state.has_unknown_changes(now) {
-            content.push_str(&format!("\n\n{}", text::SOME_CHANGES_UNKNOWN));
-        }
+        let content = text::status_panel(&active, cx.unix_ms, waits, model, utc_offset, &branch);
         show(STATUS_TYPE, content, false, cx);
     }
 }

@@ -10,7 +10,7 @@ mod work;
 use serde_json::Value;
 
 use crate::definition::{is_space, trim};
-use crate::run::{Active, Arrival, Evidence, Leaving, PauseReason, leave};
+use crate::run::{Active, Arrival, Leaving, PauseReason, leave};
 use crate::text;
 
 use super::ask::{Pending, Then};
@@ -19,7 +19,6 @@ use super::context::Cx;
 use super::effect::{Effect, Level, Reply, ToolResult};
 use super::ending::stop_behind_end;
 use super::event::Answer;
-use super::gate::state::{OpenGate, Requester};
 use super::state::{Engine, Run, Waiter};
 use super::step_tool::{loops_reason, result};
 use state::{EntryAsked, OpenEntry, OpenReply};
@@ -97,7 +96,7 @@ impl Engine {
             }
             Next::Ended(state, outcome) => {
                 self.run.change_unstored(|_, _| state);
-                return self.end_entry(entry.reply, outcome, cx);
+                return self.end_entry(entry.reply, outcome.as_deref(), cx);
             }
             Next::NotEnded(state, why) => {
                 self.run.change_unstored(|now, _| state.unwrap_or(now));
@@ -132,37 +131,19 @@ impl Engine {
         self.pending.withdraw_gates(cx);
         if let Next::Ended(state, outcome) = next {
             self.run.change_unstored(|_, _| state);
-            return self.end_entry(OpenReply::to_user(), outcome, cx);
+            return self.end_entry(OpenReply::to_user(), outcome.as_deref(), cx);
         }
         Reply::None
     }
 
-    /// The entry at which the run is has ended with this outcome: the run leaves it when the gates ahead are passed.
-    fn end_entry(&mut self, reply: OpenReply, outcome: Option<String>, cx: &mut Cx) -> Reply {
-        match OpenGate::ahead(&self.run, Requester::Entry(reply.clone()), outcome.clone()) {
-            Some(gate) => self.begin_gate(gate, cx),
-            None => self.leave_entry(reply, outcome.as_deref(), Vec::new(), cx),
-        }
-    }
-
-    /// Moves the run on from an entry without the model, its gates passed with this evidence.
-    pub(super) fn leave_entry(
-        &mut self,
-        reply: OpenReply,
-        outcome: Option<&str>,
-        evidence: Vec<Evidence>,
-        cx: &mut Cx,
-    ) -> Reply {
+    /// The entry at which the run is has ended with this outcome: the run moves on.
+    fn end_entry(&mut self, reply: OpenReply, outcome: Option<&str>, cx: &mut Cx) -> Reply {
         let Some(before) = self.run.active() else { return self.give_reply(reply, cx) };
-        let visit = before.state.progress().visits.get(&before.state.current_path.key());
-        let mut all = visit.map(|visit| visit.evidence.clone()).unwrap_or_default();
-        all.extend(evidence);
-        let left = before.state.with_evidence(all);
-        let (new, arrival) = match leave(&left, outcome, before.library) {
+        let (new, arrival) = match leave(before.state, outcome, before.library) {
             Ok(moved) => moved,
             Err(error) => {
-                let reason = loops_reason(&before, &left, outcome.unwrap_or_default(), error);
-                self.pause_as(&left, reason, cx);
+                let reason = loops_reason(&before, before.state, outcome.unwrap_or_default(), error);
+                self.pause(reason, cx);
                 return self.give_reply(reply, cx);
             }
         };
@@ -183,10 +164,10 @@ impl Engine {
     fn pause_entry(&mut self, why: &str, cx: &mut Cx) {
         let question = self.run.active().and_then(|active| {
             let question = active.phase.question()?;
-            Some(text::in_words(&question.text, &active, active.state.current_path.len()))
+            Some(text::in_words(&question.text, &active))
         });
         let reason = match question {
-            Some(question) => PauseReason::Approval { question },
+            Some(question) => PauseReason::Question { question },
             None => PauseReason::Step { of: self.run.phase_name(), why: why.to_owned() },
         };
         self.pause(reason, cx);

@@ -100,21 +100,20 @@ impl OpenEntry {
         let work = match &active.phase.work {
             definition::Work::Agent => return None,
             definition::Work::Run(step) => {
-                let depth = active.state.current_path.len();
-                let command = text::with_value(&step.command, active, depth);
+                let command = text::with_value(&step.command, active);
                 Work::Step(OpenStep {
                     source: text::GateSource::of_command(&command, active.scope),
                     scripts: text::scripts_to_allow(active.scope),
-                    env: environment(&command, active, depth),
+                    env: environment(&command, active),
                     command,
-                    timeout_ms: active.state.time_limit(&step.timeout, depth, active.library),
+                    timeout_ms: active.state.time_limit(&step.timeout, active.library),
                     has_outputs: !active.phase.outputs.is_empty(),
                     output_file: OutputFile::of(active),
                 })
             }
             definition::Work::Ask(_) => {
                 let question = active.question()?;
-                let text = text::in_words(&question.text, active, active.state.current_path.len());
+                let text = text::in_words(&question.text, active);
                 Work::Question { text, answers: question.answers }
             }
             definition::Work::Branches => Work::Branches,

@@ -8,7 +8,7 @@ use crate::engine::context::Cx;
 use crate::engine::effect::{Effect, Level, Request};
 use crate::engine::event::{Answer, CommandEnd, NotRun, Ran};
 use crate::engine::state::{Run, Session};
-use crate::protocol::{APPROVAL_TYPE, STATUS_TYPE};
+use crate::protocol::{QUESTION_TYPE, STATUS_TYPE};
 use crate::run::{Active, Evidence, Outputs, PauseReason, RunState, given_outputs};
 use crate::text;
 
@@ -69,13 +69,13 @@ impl OpenEntry {
                 match chosen.and_then(|index| answers.get(index)) {
                     Some(answer) if answer.text == AnswerText::None => question_answered(answer, "", run, cx),
                     Some(answer) => ask_text(answer),
-                    None => Next::Pause(PauseReason::Approval { question: text.clone() }),
+                    None => Next::Pause(PauseReason::Question { question: text.clone() }),
                 }
             }
             (Work::Question { text, .. }, EntryAsked::Text(of)) => match answer.entered() {
                 Some(given) if of.text == AnswerText::Required && is_blank(&given) => ask_text(&of),
                 Some(given) => question_answered(&of, &given, run, cx),
-                None => Next::Pause(PauseReason::Approval { question: text.clone() }),
+                None => Next::Pause(PauseReason::Question { question: text.clone() }),
             },
             // Not reached: each request is made for its own work.
             (Work::Step(_) | Work::Question { .. } | Work::Branches, _) => Next::Left,
@@ -90,7 +90,10 @@ impl OpenEntry {
         let active = run.active();
         let workflow = active.as_ref().map_or("", |active| &active.root.name);
         let dialog = dialog(options.len(), cx);
-        show_last_summary(run, cx);
+        // The question may be about the summary and the checks. The model does not get them.
+        if let Some(subject) = active.filter(|_| cx.ui.exists()).and_then(|active| text::question_subject(&active)) {
+            cx.show(QUESTION_TYPE, subject);
+        }
         let title = title_of(text::entry_question(&self.of, workflow, question, dialog), cx);
         Next::Ask(Request::Select { title, options }, EntryAsked::Question)
     }
@@ -189,10 +192,7 @@ fn ask_text(answer: &Choice) -> Next {
 pub fn question_answered(answer: &Choice, given: &str, run: &Run, cx: &mut Cx) -> Next {
     let Some(active) = run.active() else { return Next::Left };
     let summary = if is_blank(given) { &answer.label } else { given };
-    let label = active
-        .phase
-        .question()
-        .map_or_else(String::new, |of| label_of(&text::in_words(&of.text, &active, active.state.current_path.len())));
+    let label = active.phase.question().map_or_else(String::new, |of| label_of(&text::in_words(&of.text, &active)));
     let evidence = Evidence {
         label,
         passed: true,
@@ -211,15 +211,6 @@ pub fn question_answered(answer: &Choice, given: &str, run: &Run, cx: &mut Cx) -
 pub fn show_outcome(shown: text::EntryResult, cx: &mut Cx) {
     let data = json!({ "content": shown.brief, "full": shown.full });
     cx.push(Effect::AppendEntry { custom_type: STATUS_TYPE, data });
-}
-
-/// Shows the newest summary above a question, because the question may be about the summary. The model does not get it.
-fn show_last_summary(run: &Run, cx: &mut Cx) {
-    let Some(active) = run.active().filter(|_| cx.ui.exists()) else { return };
-    let summaries = active.state.summaries();
-    if let Some((_, summary)) = summaries.last() {
-        cx.show(APPROVAL_TYPE, text::last_summary(summary));
-    }
 }
 
 /// The outputs that a step gives with its standard output.

@@ -2,7 +2,6 @@
 
 use serde_json::json;
 
-use crate::definition::CheckKind;
 use crate::run::PauseReason;
 use crate::text;
 
@@ -18,8 +17,6 @@ use crate::engine::step_tool::result;
 enum Verdict {
     /// A check failed, and the run stays.
     Failed,
-    /// The user, who wants to leave the phase, said no to an approval.
-    Declined,
     /// The checks were stopped.
     Interrupted,
     Paused,
@@ -29,7 +26,7 @@ impl Verdict {
     /// Its name in the details of the tool's result.
     fn name(self) -> &'static str {
         match self {
-            Self::Failed | Self::Declined => "failed",
+            Self::Failed => "failed",
             Self::Interrupted => "interrupted",
             Self::Paused => "paused",
         }
@@ -42,9 +39,6 @@ impl Engine {
         self.meter.gate_tried(matches!(outcome, Outcome::Failed));
         match outcome {
             Outcome::Passed => {
-                if gate.is_at_end() {
-                    self.run.change_unstored(|state, _| gate.with_changes(&state));
-                }
                 let (evidence, outcome) = (gate.kept_evidence(), gate.outcome());
                 match gate.requester() {
                     Requester::Agent(call) => self.advance_by_agent(call, outcome, evidence, cx),
@@ -52,15 +46,9 @@ impl Engine {
                         self.advance_by_user(outcome, evidence, cx);
                         Reply::None
                     }
-                    Requester::Entry(reply) => self.leave_entry(reply.clone(), outcome, evidence, cx),
                 }
             }
             Outcome::Failed => self.gate_failed(&gate, cx),
-            // No agent can try again to leave an entry without the model. A pause that has stopped the checks stays.
-            Outcome::Interrupted(why) if gate.is_of_entry() && self.run.pause_reason().is_none() => {
-                let of = self.run.phase_name();
-                self.pause_at_gate(&gate, PauseReason::Step { of, why }, cx)
-            }
             Outcome::Interrupted(text) => {
                 let hands_over = |call: &StepCall| call.summary.is_some() || call.outputs.is_some();
                 if gate.requester().call().is_some_and(hands_over)
@@ -85,15 +73,12 @@ impl Engine {
         self.answer_requester(gate.requester(), text::held(reason), Verdict::Paused, cx)
     }
 
-    /// The run waits for the user before its phase is left.
+    /// The run waits for the user's consent to the commands of the gate.
     fn pause_at_gate(&mut self, gate: &OpenGate, reason: PauseReason, cx: &mut Cx) -> Reply {
         let text = format!(
             "✗ The gate is not passed yet, and the workflow is paused: {reason}. Stop here and wait for the user."
         );
-        if let Some(mut state) = gate.handed_over(&self.run) {
-            if !gate.evidence().is_empty() {
-                state = state.with_evidence(gate.kept_evidence());
-            }
+        if let Some(state) = gate.handed_over(&self.run) {
             self.pause_as(&state, reason, cx);
         }
         self.answer_requester(gate.requester(), text, Verdict::Paused, cx)
@@ -101,41 +86,30 @@ impl Engine {
 
     /// Counts the failure, and keeps its evidence. The run stays, and pauses after the last attempt.
     fn gate_failed(&mut self, gate: &OpenGate, cx: &mut Cx) -> Reply {
-        let (Some(before), Some((check, failed, last))) = (gate.handed_over(&self.run), gate.last()) else {
+        let (Some(before), Some(last)) = (gate.handed_over(&self.run), gate.evidence().last()) else {
             return Reply::None;
         };
-        let (new, times) = before.with_evidence(gate.kept_evidence()).gate_failed(&failed.key);
-        let library = self.run.library();
-        let attempts = before.gate_attempts(&failed.gate, failed.depth, library);
-        let left = attempts.saturating_sub(times);
-        let mut text = text::gate_failed(&failed.of, last, left);
-        if left == 0 || gate.is_of_entry() {
-            let reason = PauseReason::Gate { label: last.label.clone(), times };
+        let new = before.with_evidence(gate.kept_evidence()).gate_failed();
+        let left = gate.attempts_left();
+        let mut text = text::gate_failed(&gate.of, last, left);
+        if left == 0 {
+            let reason = PauseReason::Gate { label: last.label.clone(), times: last.attempt };
             text.push_str(&format!("\n\nThe workflow is paused: {reason}. Stop here and wait for the user."));
             self.pause_as(&new, reason, cx);
             return self.answer_requester(gate.requester(), text, Verdict::Paused, cx);
         }
         self.transition(new, cx);
         text.push_str("\n\nFix that, then call workflow_step with action='next' again.");
-        let declined = *gate.requester() == Requester::User && matches!(check.kind, CheckKind::Approve { .. });
-        let verdict = if declined { Verdict::Declined } else { Verdict::Failed };
-        self.answer_requester(gate.requester(), text, verdict, cx)
+        self.answer_requester(gate.requester(), text, Verdict::Failed, cx)
     }
 
     /// Tells the result to the agent or the user who wanted to leave the phase. A failure that the user learned by
     /// `/workflow :next` is told to the agent too: the agent has to fix it.
     fn answer_requester(&mut self, requester: &Requester, text: String, verdict: Verdict, cx: &mut Cx) -> Reply {
-        match requester {
-            Requester::Agent(_) => {
-                return result(text, json!({ "active": true, "gate": verdict.name() }));
-            }
-            Requester::Entry(reply) => return self.follow_entry(reply.clone().with(text), cx),
-            Requester::User => {}
+        if requester.call().is_some() {
+            return result(text, json!({ "active": true, "gate": verdict.name() }));
         }
-        let tells_agent = match verdict {
-            Verdict::Failed | Verdict::Declined => true,
-            Verdict::Interrupted | Verdict::Paused => false,
-        };
+        let tells_agent = verdict == Verdict::Failed;
         if tells_agent && !self.agent.activity.is_working() && self.run.pause_reason().is_none() {
             self.briefing.tell_or_prompt(text, &self.agent, cx);
             return Reply::None;
@@ -143,8 +117,8 @@ impl Engine {
         let steers = tells_agent && self.agent.activity.is_working();
         let notice = text.lines().next().unwrap_or_default();
         match verdict {
-            // A pause has its own notice, or the last line of the process; a user who said no needs none.
-            Verdict::Paused | Verdict::Declined => {}
+            // A pause has its own notice, or the last line of the process.
+            Verdict::Paused => {}
             // The agent at work goes on with the failure: the command has not failed.
             Verdict::Failed if steers => cx.notify(Level::Warning, notice),
             Verdict::Failed | Verdict::Interrupted => cx.fail(Level::Warning, notice),

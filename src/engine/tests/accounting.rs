@@ -87,9 +87,10 @@ fn refused_calls_are_counted_until_the_next_state() {
 #[test]
 fn the_time_since_the_newest_entry_is_work_only_while_the_agent_works() {
     let mut session = Session::new(&[("w", &["a", "b", "c"])]);
-    let approval = "gate: [{approve: Good?}]\nemoji";
     let file = session.files.global.get_mut("w/b.md").unwrap();
-    *file = file.replacen("emoji", approval, 1);
+    *file = file.replacen("emoji", "gate: [{file: b.txt}]\nemoji", 1);
+    session.files.tree.insert("b.txt".into(), "text".into());
+    session.ask_after("w/b.md");
     let _ = session.command("workflow", "w x");
     let times = |session: &Session| -> Vec<(u64, u64)> {
         let visits = session.stored_run().unwrap().progress().visits.values();
@@ -103,12 +104,13 @@ fn the_time_since_the_newest_entry_is_work_only_while_the_agent_works() {
     session.files.newest_entry.set(Some(session.now));
     session.now += 30;
     let Reply::Ask { ticket, .. } = session.on(Event::Step { input: NEXT, nested: false }).reply else { panic!() };
+    session.files.newest_entry.set(Some(session.now));
     session.now += 500_000;
     let _ = session.on(Event::Answer { ticket, answer: Answer::Selected(1) });
-    assert_eq!(times(&session), [(0, 2000), (30, 500_000), (0, 0)]);
+    assert_eq!(times(&session), [(0, 2000), (30, 0), (0, 500_000), (0, 0)]);
     let visits = &session.stored_run().unwrap().progress().visits;
-    assert_eq!(visits.values().map(|visit| &*visit.name).collect::<Vec<_>>(), ["a", "b", "c"]);
-    assert_eq!(visits.values().map(|visit| visit.usage.gate_attempts).collect::<Vec<_>>(), [0, 1, 0]);
+    assert_eq!(visits.values().map(|visit| &*visit.name).collect::<Vec<_>>(), ["a", "b", "good", "c"]);
+    assert_eq!(visits.values().map(|visit| visit.usage.gate_attempts).collect::<Vec<_>>(), [0, 1, 0, 0]);
 }
 
 /// The time at work and the time of waiting in the first phase of the newest stored state.
@@ -133,27 +135,31 @@ fn the_time_before_the_agent_started_is_no_work() {
 #[test]
 fn a_dialog_that_is_open_is_waiting() {
     let mut session = Session::new(&[("w", &["a", "b"])]);
-    let file = session.files.global.get_mut("w/a.md").unwrap();
-    *file = file.replacen("emoji", "budget: {time: 1m}\ngate: [{approve: Good?}]\nemoji", 1);
+    session.files.global.get_mut("w/workflow.yaml").unwrap().push_str("budget: {time: 1m}\n");
+    session.ask_after("w/a.md");
     let _ = session.command("workflow", "w x");
     session.files.newest_entry.set(Some(NOW));
     let _ = session.on(Event::AgentStart);
     session.now = NOW + 30;
     let Reply::Ask { ticket, .. } = session.on(Event::Step { input: NEXT, nested: true }).reply else { panic!() };
+    session.files.newest_entry.set(Some(session.now));
     session.now += 500_000;
-    assert_eq!(session.on(Event::ToolCall { name: "bash", carries_calls: false }).reply, {
-        Reply::Block(crate::text::GATE_OPEN.to_owned())
-    });
-    // A state while the dialog is open, and another state behind it.
+    let call = session.on(Event::ToolCall { name: "bash", carries_calls: false }).reply;
+    assert!(matches!(call, Reply::Stop(_)), "{call:?}");
+    // A state while the dialog is open, and another state after it.
     let _ = session.command("workflow", ":panel");
     let _ = session.command("workflow", ":pause");
-    assert_eq!(times(&session), (30, 500_000));
+    let all = |session: &Session| {
+        let usage = session.stored_run().unwrap().usage();
+        (usage.work_ms, usage.wait_ms)
+    };
+    assert_eq!(all(&session), (30, 500_000));
     session.files.newest_entry.set(Some(session.now));
     session.now += 1000;
     let _ = session.on(Event::Answer { ticket, answer: Answer::Cancelled });
     session.now += 20;
     let _ = session.resume("");
-    assert_eq!(times(&session), (50, 501_000));
+    assert_eq!(all(&session), (50, 501_000));
 }
 
 #[test]

@@ -10,7 +10,17 @@ const HOUR: u64 = 3_600_000;
 
 /// An agent at work in phase `a` of `w` (a, b), with lines in `workflow.yaml` and in the front matter of `a`.
 fn working(of_workflow: &str, of_phase: &str, facts: Facts, ui: Ui) -> Session {
+    started(Session::new(&[("w", &["a", "b"])]), of_workflow, of_phase, facts, ui)
+}
+
+/// An agent at work in phase `a` as in [`with_budget`], with a question after the phase.
+fn asking(of_workflow: &str, of_phase: &str) -> Session {
     let mut session = Session::new(&[("w", &["a", "b"])]);
+    session.ask_after("w/a.md");
+    started(session, of_workflow, of_phase, Facts::default(), Ui::Program)
+}
+
+fn started(mut session: Session, of_workflow: &str, of_phase: &str, facts: Facts, ui: Ui) -> Session {
     session.files.global.get_mut("w/workflow.yaml").unwrap().push_str(of_workflow);
     let phase = session.files.global.get_mut("w/a.md").unwrap();
     *phase = phase.replacen("emoji", &format!("{of_phase}emoji"), 1);
@@ -101,7 +111,7 @@ fn the_innermost_budget_ends_first_and_leads_where_the_phase_says() {
 
 #[test]
 fn a_dialog_takes_no_time_and_a_check_that_hangs_ends() {
-    let mut session = with_budget("budget: {time: 60s}\n", "gate: [{run: 'true'}, {approve: Good?}]\n");
+    let mut session = asking("budget: {time: 60s}\n", "gate: [{run: 'true'}]\n");
     let _ = session.set();
     session.now += 10_000;
     let next =
@@ -117,9 +127,10 @@ fn a_dialog_takes_no_time_and_a_check_that_hangs_ends() {
     let asked = session.on(Event::Answer { ticket: check, answer: ran(CommandEnd::Exited(0)) });
     assert_eq!(session.set(), [Effect::StopTimer { id: BUDGET }], "{asked:?}");
     let Reply::Ask { ticket, .. } = asked.reply else { panic!() };
+    session.files.newest_entry.set(Some(session.now));
     session.now += HOUR;
     let _ = session.on(Event::Answer { ticket, answer: Answer::Cancelled });
-    assert_eq!((session.kind_of_pause(), session.stored_times()), ("approval".to_owned(), (10_000, HOUR)));
+    assert_eq!((session.kind_of_pause(), session.stored_times()), ("question".to_owned(), (10_000, HOUR)));
     let mut session = with_budget("budget: {time: 50s}\n", "gate: [{run: 'true'}]\n");
     let check = next(&mut session);
     let ended = session.later(50_000, BUDGET);
@@ -156,7 +167,7 @@ fn sleep_is_waiting_and_stored() {
 
 #[test]
 fn sleep_counts_once_with_a_dialog_and_not_at_rest() {
-    let mut session = with_budget("", "gate: [{approve: Good?}]\n");
+    let mut session = asking("", "");
     let Reply::Ask { ticket, .. } = session.on(Event::Step { input: r#"{"action":"next"}"#, nested: false }).reply
     else {
         panic!()

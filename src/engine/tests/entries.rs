@@ -1,6 +1,7 @@
 //! Entries without the model.
 
 use super::*;
+use crate::protocol::QUESTION_TYPE;
 
 pub(super) fn asked(reply: &Reply) -> (u64, &str) {
     match reply {
@@ -293,44 +294,32 @@ fn an_answer_after_the_user_has_moved_on_has_no_effect() {
     assert_eq!(session.key(), "w:2");
 }
 
-/// A session whose run leaves its last entry, a step, when the check of the phase before is made again. Returns the
-/// ticket of that check too. `by_user`: the user has moved the run on.
-fn at_recheck(by_user: bool) -> (Session, u64) {
+/// A session whose run is at its last entry, a step. Returns the ticket of its command too. `by_user`: the user has moved
+/// the run on.
+fn at_last_step(by_user: bool) -> (Session, u64) {
     let mut session = session("  - a.md\n  - run: done\nbudget: {time: 60s}\n");
-    let a = session.files.global.get_mut("w/a.md").unwrap();
-    *a = a.replace("emoji", "gate: [{run: make test, recheck: true}]\nemoji");
     let _ = session.command("workflow", "w x");
-    let mut output = if by_user { session.command("workflow", ":next") } else { session.next_at_work() };
-    for expected in ["make test", "done"] {
-        let (ticket, command) = asked(&output.reply);
-        assert_eq!(command, expected);
-        output = session.give(ticket, ran(0, ""));
-    }
-    let (ticket, command) = asked(&output.reply);
-    assert_eq!(command, "make test");
+    let output = if by_user { session.command("workflow", ":next") } else { session.next_at_work() };
+    let (ticket, _) = asked(&output.reply);
     (session, ticket)
 }
 
 #[test]
-fn a_budget_of_time_that_ends_in_an_entry_or_its_gate_is_the_reason_of_the_pause() {
-    let mut at_step = session(&format!("{MIDDLE}budget: {{time: 60s}}\n"));
-    let _ = at_step.command("workflow", "w x");
-    let (ticket, _) = asked(&at_step.next_at_work().reply);
-    for (mut session, ticket) in [(at_step, ticket), at_recheck(false)] {
-        session.files.newest_entry.set(Some(session.now));
-        session.now += 60_000;
-        let stopped = session.on(Event::Timer { id: 3, idle: false });
-        assert!(stopped.effects.contains(&Effect::Abort), "{stopped:?}");
-        let output = session.give(ticket, Answer::Cancelled);
-        let pause = session.paused().unwrap_or_default();
-        assert!(pause.contains("is used up: 1m of 1m at work"), "{pause}");
-        assert!(told(&output).contains(&pause), "{output:?}");
-    }
+fn a_budget_of_time_that_ends_in_an_entry_is_the_reason_of_the_pause() {
+    let (mut session, ticket) = at_last_step(false);
+    session.files.newest_entry.set(Some(session.now));
+    session.now += 60_000;
+    let stopped = session.on(Event::Timer { id: 3, idle: false });
+    assert!(stopped.effects.contains(&Effect::Abort), "{stopped:?}");
+    let output = session.give(ticket, Answer::Cancelled);
+    let pause = session.paused().unwrap_or_default();
+    assert!(pause.contains("is used up: 1m of 1m at work"), "{pause}");
+    assert!(told(&output).contains(&pause), "{output:?}");
 }
 
 #[test]
-fn the_prompt_of_a_move_comes_later_if_the_user_moves_again_during_a_check() {
-    let (mut session, ticket) = at_recheck(true);
+fn the_prompt_of_a_move_comes_later_if_the_user_moves_again_during_a_step() {
+    let (mut session, ticket) = at_last_step(true);
     let _ = session.command("workflow", ":back");
     let _ = session.give(ticket, Answer::Cancelled);
     let output = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
@@ -341,7 +330,7 @@ fn the_prompt_of_a_move_comes_later_if_the_user_moves_again_during_a_check() {
 #[test]
 fn a_held_run_has_not_ended() {
     for by_user in [false, true] {
-        let (mut session, ticket) = at_recheck(by_user);
+        let (mut session, ticket) = at_last_step(by_user);
         let _ = session.on(Event::AgentStart);
         let a = session.files.global.get_mut("w/a.md").unwrap();
         *a = a.replace("emoji", "write: [src/]\nemoji");
@@ -349,7 +338,11 @@ fn a_held_run_has_not_ended() {
         let output = session.give(ticket, ran(0, ""));
         assert!(!output.effects.contains(&Effect::Abort), "{output:?}");
         if let Reply::Tool(ToolResult { text, details }) = &output.reply {
-            assert_eq!((&details["to"], text.matches("workflow is paused").count()), (&json!("done"), 1), "{text}");
+            assert_eq!(
+                (&details["gate"], text.matches("workflow is paused").count()),
+                (&json!("overtaken"), 1),
+                "{text}"
+            );
         } else {
             assert!(by_user, "{output:?}");
         }
@@ -487,6 +480,50 @@ fn the_answer_to_a_question_leads_where_its_outcome_says() {
     assert!(told(&output).contains("### ❓ ok\nuse sqlite"), "{output:?}");
     let visit = &session.stored_run().unwrap().progress().visits["w:1"];
     assert_eq!(visit.evidence[0].result, "the user said “Change it”");
+}
+
+#[test]
+fn the_checks_the_summary_and_the_outputs_stand_above_the_question() {
+    let subject = |output: &Output| {
+        let of = |effect: &Effect| match effect {
+            Effect::AppendEntry { custom_type: QUESTION_TYPE, data } => data["content"].as_str().map(str::to_owned),
+            _ => None,
+        };
+        output.effects.iter().find_map(of)
+    };
+    let mut session = session(
+        "  - a.md\n  - b.md\n  - run: make\n    id: build\n  - ask: Ship it?\n    outcomes: { go: next, back: b }\n",
+    );
+    for (file, lines) in [
+        ("a", "gate: [{run: lint}]\n"),
+        ("b", "gate: [{run: test, label: the tests}]\noutputs: {size: {type: text}}\n"),
+    ] {
+        let phase = session.files.global.get_mut(&format!("w/{file}.md")).unwrap();
+        *phase = phase.replacen("emoji", &format!("{lines}emoji"), 1);
+    }
+    let _ = session.command("workflow", "w x");
+    let (ticket, _) = asked(&session.next_at_work().reply);
+    let _ = session.give(ticket, ran(0, ""));
+    let _ = session.on(Event::TurnEnd { queued: false, calls: &[] });
+    let input = r#"{"action":"next","summary":"1. Look\n2. Leap","outputs":{"size":"small"}}"#;
+    let (ticket, _) = asked(&session.on(Event::Step { input, nested: false }).reply);
+    let tested = session.give(ticket, ran(0, ""));
+    let output = session.give(asked(&tested.reply).0, ran(0, "built"));
+    assert_eq!(
+        subject(&output).unwrap(),
+        "**Checked before:**\n- * b: ✓ the tests: exit status 0, 1s\n- ⚙️ build: ✓ build: exit status 0, 1s\n\n\
+         **The summary of ⚙️ build:**\n\nbuilt\n\n**The outputs of * b:**\n\n- size: small"
+    );
+    // An answer that leads back is a new visit: the gate is checked again, and its line is the new one.
+    let (ticket, ..) = choice(&output.reply);
+    let _ = session.give(ticket, Answer::Selected(2));
+    assert_eq!(session.key(), "w:1");
+    let _ = session.on(Event::TurnEnd { queued: false, calls: &[] });
+    let output = session.on(Event::Step { input, nested: false });
+    let (ticket, command) = asked(&output.reply);
+    assert_eq!(command, "test");
+    let (ticket, _) = asked(&session.give(ticket, ran(0, "")).reply);
+    assert_eq!(subject(&session.give(ticket, ran(0, ""))).unwrap().matches("the tests").count(), 1);
 }
 
 #[test]

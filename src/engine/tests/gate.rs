@@ -99,7 +99,6 @@ fn with_ui() -> Facts {
 }
 
 const TESTS: &str = "gate: [{run: make test, label: the tests, timeout: 10m}]\n";
-const APPROVE: &str = "gate: [{approve: Ship it?}]\n";
 
 #[test]
 fn a_command_that_succeeds_passes_the_gate() {
@@ -128,8 +127,8 @@ fn a_command_that_succeeds_passes_the_gate() {
 
 #[test]
 fn a_gate_of_a_nested_call_is_cancelled_when_the_agent_stops() {
-    for (gate, has_ui) in [(TESTS, true), (APPROVE, true), (TESTS, false), (APPROVE, false)] {
-        let mut session = Session::gated(gate);
+    for has_ui in [true, false] {
+        let mut session = Session::gated(TESTS);
         let input = r#"{"action":"next"}"#;
         let (ticket, _) = asked(session.on(Event::Step { input, nested: true }).reply);
         let _ = session.on(Event::TurnEnd { queued: false, calls: &[] });
@@ -142,7 +141,7 @@ fn a_gate_of_a_nested_call_is_cancelled_when_the_agent_stops() {
             || effects.iter().any(|effect| matches!(effect, Effect::SetCountdown(Some(_))));
         assert!(goes_on, "{effects:?}");
         assert_eq!(session.answer(ticket, ran(0)), Output::default());
-        assert_eq!((session.phase(), session.progress().gate_attempts.len()), ("a", 0));
+        assert_eq!((session.phase(), session.progress().gate_attempts), ("a", 0));
         // The gate stands, and can be tried again.
         asked(session.next_later().reply);
     }
@@ -170,7 +169,7 @@ fn a_failure_is_told_and_changes_nothing_else() {
          The end of its output:\n```\nbuilding…\nit broke\n```\n\n\
          Fix that, then call workflow_step with action='next' again."
     );
-    assert_eq!((session.phase(), session.progress().gate_attempts["flat:0"]), ("a", 1));
+    assert_eq!((session.phase(), session.progress().gate_attempts), ("a", 1));
     assert_eq!(session.progress().visits["flat:0"].evidence[0].tail, "building…\nit broke");
 }
 
@@ -217,45 +216,52 @@ fn checks_stop_at_the_first_that_fails() {
     assert_eq!(results, ["it holds", "exit status 0", "src/a/b.rs holds"]);
 }
 
-#[test]
-fn a_user_approves_declines_or_waits() {
-    let mut session = Session::gated(APPROVE);
-    let (ticket, request) = asked(session.call_next().reply);
-    let options = vec!["Not yet".into(), "Yes".into(), "No".into()];
-    let title = "Approve \"a\" of \"The flat\"?\n│ Ship it?".into();
-    assert_eq!(request, Request::Select { title, options });
-    let (ticket, request) = asked(session.answer(ticket, Answer::Selected(2)).reply);
-    assert!(matches!(request, Request::Input { .. }));
-    let text = told(&session.answer(ticket, Answer::Entered(" too early ".into())));
-    assert!(text.contains("Ship it?: the user said no: too early. Attempt 1, 2 left."), "{text}");
+/// A run that is paused because the user has not allowed the command of its gate.
+fn not_allowed(front_matter: &str) -> Session {
+    let mut session = Session::of_project(front_matter);
+    let (ticket, _) = asked(session.call_next().reply);
+    let text = told(&session.answer(ticket, Answer::Selected(0)));
+    assert!(text.contains("is paused: it runs commands of this project"), "{text}");
+    let _ = session.stop();
+    session
+}
 
-    for answer in [Answer::Selected(0), Answer::Cancelled, Answer::NoUi] {
-        let (ticket, _) = asked(session.next_later().reply);
-        let text = told(&session.answer(ticket, answer));
-        assert!(text.contains("is paused: it waits for your answer to “Ship it?”."), "{text}");
-        assert!(session.progress().paused.is_some());
-        let _ = session.on(Event::Input { from_user: true });
-    }
-    let (ticket, _) = asked(session.next_later().reply);
-    assert!(told(&session.answer(ticket, Answer::Selected(1))).starts_with(PASSED));
+/// Allows the command of the gate that is asked for, once; it ends with this status.
+fn allow(session: &mut Session, reply: Reply, status: u32) -> Output {
+    let (ticket, request) = asked(reply);
+    assert!(matches!(request, Request::Select { .. }), "{request:?}");
+    let (ticket, _) = asked(session.answer(ticket, Answer::Selected(1)).reply);
+    session.answer(ticket, ran(status))
 }
 
 #[test]
-fn a_resume_asks_for_the_approval_again() {
-    let mut session = Session::gated(APPROVE);
-    let (ticket, _) = asked(session.call_next().reply);
-    let _ = session.answer(ticket, Answer::NoUi);
-    let _ = session.stop();
-    let (ticket, _) = asked(session.resume("").reply);
-    let output = session.answer(ticket, Answer::Selected(1));
+fn a_resume_asks_for_the_consent_again() {
+    let mut session = not_allowed(&format!("{TESTS}summary: required\n"));
+    let reply = session.resume("").reply;
+    let output = allow(&mut session, reply, 0);
     assert!(output.effects.iter().any(|effect| matches!(effect, Effect::SendUserMessage(_))));
     assert_eq!(session.phase(), "b");
+    // The summary is not lost with the attempt.
+    assert_eq!(session.progress().visits["flat:0"].summary.as_ref().unwrap().text, "S");
+}
+
+#[test]
+fn a_failure_after_a_resume_reaches_the_agent() {
+    let mut session = not_allowed(TESTS);
+    let reply = session.resume("").reply;
+    let output = allow(&mut session, reply, 1);
+    assert!(
+        output
+            .effects
+            .iter()
+            .any(|effect| matches!(effect, Effect::SendUserMessage(text) if text.contains("it broke")))
+    );
+    assert_eq!(output.reply, Reply::Settle);
 }
 
 #[test]
 fn while_a_gate_is_checked_other_calls_are_refused() {
     let mut session = Session::gated(TESTS);
-    session.write_gate("flat/b.md", APPROVE);
     let (ticket, _) = asked(session.call_next().reply);
     for action in ["next", "loop", "cancel"] {
         assert_eq!(session.step(action).0, text::GATE_OPEN);
@@ -283,7 +289,7 @@ fn an_interrupted_command_is_no_failed_attempt() {
         let (ticket, _) = asked(session.next_later().reply);
         let output = session.answer(ticket, answer);
         assert_eq!(told(&output), "The gate was interrupted: the tests was stopped.");
-        assert_eq!(session.progress().gate_attempts.len(), 0);
+        assert_eq!(session.progress().gate_attempts, 0);
         // The summary that the call hands over is kept all the same.
         let [Effect::AppendEntry { data, .. }, Effect::SetStatus(_)] = &output.effects[..] else {
             panic!("{output:?}")
@@ -422,11 +428,10 @@ fn always_is_offered_only_where_the_project_is_known() {
 #[test]
 fn in_a_terminal_what_does_not_fit_stands_above_the_question() {
     let facts = with_ui();
-    let mut session = Session::new(&[("flat", &["a", "b", "c"])]);
+    let mut session = Session::new(&[("flat", &["a", "b"])]);
     session.ui = Ui::Terminal;
     let commands = "gate: [{run: one}, {run: two}, {run: three}, {run: four}]\n";
     session.write_gate("flat/a.md", commands);
-    session.write_gate("flat/b.md", "gate: [{approve: 'Is it?\n\n\n\n  Or is it not?'}]\n");
     session.files.project = std::mem::take(&mut session.files.global);
     let _ = session.on(Event::Session { stored: None, in_view: None, facts });
     let _ = session.without_ui(Event::Command { name: "workflow", arguments: "flat x" });
@@ -449,55 +454,6 @@ fn in_a_terminal_what_does_not_fit_stands_above_the_question() {
         ticket = asked(session.answer(ticket, ran(0)).reply).0;
     }
     assert!(told(&session.answer(ticket, ran(0))).starts_with(PASSED));
-
-    let output = session.next_later();
-    let [Effect::AppendEntry { custom_type: APPROVAL_TYPE, .. }, Effect::AppendEntry { data, .. }, ..] =
-        &output.effects[..]
-    else {
-        panic!("{output:?}")
-    };
-    assert_eq!(data["content"], "Gate \"b\" asks:\n│ Is it?\n│ \n│ \n│ Or is it not?");
-    let (_, request) = asked(output.reply);
-    let Request::Select { title, .. } = request else { panic!("{request:?}") };
-    assert_eq!(title, "Approve \"b\"?\nThe question, 4 lines: shown above");
-}
-
-#[test]
-fn the_subject_of_an_approval_stands_above_the_question() {
-    let subject = |effects: &[Effect]| match effects {
-        [Effect::AppendEntry { custom_type: APPROVAL_TYPE, data }, ..] => {
-            Some(data["content"].as_str().unwrap().to_owned())
-        }
-        _ => None,
-    };
-    let gate = "gate:\n  - {run: make, label: the tests}\n  - approve: Ship it?\n";
-    let mut session = Session::gated(gate);
-    let summary = "The plan:\n\n1. Look\n2. Leap";
-    let input = json!({ "action": "next", "summary": summary }).to_string();
-    let (ticket, _) = asked(session.on(Event::Step { input: &input, nested: false }).reply);
-    let output = session.answer(ticket, ran(0));
-    assert_eq!(
-        subject(&output.effects).unwrap(),
-        format!(
-            "**Checked before:**\n- ✓ the tests: exit status 0, 12s\n\n**The agent's summary of * a:**\n\n{summary}"
-        )
-    );
-    // The user asks for the next phase: in this pass the agent handed over only that summary.
-    let (ticket, _) = asked(output.reply);
-    let _ = session.answer(ticket, Answer::Selected(0));
-    let (ticket, _) = asked(session.resume("").reply);
-    let output = session.answer(ticket, ran(0));
-    assert!(subject(&output.effects).unwrap().ends_with(summary));
-    // The user, who said no, gets no notice; the agent is told.
-    let (ticket, _) = asked(output.reply);
-    let (ticket, _) = asked(session.answer(ticket, Answer::Selected(2)).reply);
-    let output = session.answer(ticket, Answer::Entered("too early".into()));
-    assert!(!output.effects.iter().any(|effect| matches!(effect, Effect::Notify { .. })));
-    assert!(output.effects.iter().any(|effect| matches!(effect, Effect::Steer(_))), "{output:?}");
-
-    let mut session = Session::gated(APPROVE);
-    let output = session.call_next();
-    assert_eq!(subject(&output.effects).as_deref(), Some("**The agent's summary of * a:**\n\nS"));
 }
 
 #[test]
@@ -540,32 +496,20 @@ fn the_user_passes_a_gate_by_next_and_goes_around_it_by_skip() {
 #[test]
 fn the_prompt_says_what_the_gate_checks() {
     let mut session = Session::new(&[("flat", &["a", "b"])]);
-    session.write_gate(
-        "flat/a.md",
-        "gate:\n- {run: make test, label: the tests}\n- {file: plan.md, contains: Risks}\n- {approve: Ship it?}\n",
-    );
+    session
+        .write_gate("flat/a.md", "gate:\n- {run: make test, label: the tests}\n- {file: plan.md, contains: Risks}\n");
     let _ = session.on(Event::Session { stored: None, in_view: None, facts: with_ui() });
     let _ = session.command("workflow", "flat x");
     let output = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
     let Reply::Inject { content, .. } = output.reply else { panic!() };
     let gate = "\n\n**Gate:** `next` is accepted only if all of this holds; it is checked for you:\n\
         - the tests: `make test` ends with exit status 0\n\
-        - the file `plan.md` exists, is not empty and contains /Risks/\n\
-        - the user says yes: Ship it?\n\n";
+        - the file `plan.md` exists, is not empty and contains /Risks/\n\n";
     assert!(content.contains(gate), "{content}");
 }
 
 #[test]
 fn a_summary_is_not_lost_with_an_attempt() {
-    let mut session = Session::gated(&format!("{APPROVE}summary: required\n"));
-    let (ticket, _) = asked(session.call_next().reply);
-    let _ = session.answer(ticket, Answer::Selected(0));
-    let _ = session.stop();
-    let (ticket, _) = asked(session.resume("").reply);
-    let _ = session.answer(ticket, Answer::Selected(1));
-    assert_eq!(session.phase(), "b");
-    assert_eq!(session.progress().visits["flat:0"].summary.as_ref().unwrap().text, "S");
-
     let mut session = Session::gated(&format!("{TESTS}summary: required\n"));
     let (ticket, _) = asked(session.call_next().reply);
     let _ = session.answer(ticket, ran(1));
@@ -577,35 +521,17 @@ fn a_summary_is_not_lost_with_an_attempt() {
 #[test]
 fn a_pause_of_a_gate_ends_with_its_phase() {
     for control in [":next", ":skip"] {
-        let mut session = Session::gated(APPROVE);
-        let (ticket, _) = asked(session.call_next().reply);
-        let _ = session.answer(ticket, Answer::Selected(0));
-        assert!(session.step("loop").0.starts_with("The workflow is paused: it waits"));
-        let _ = session.stop();
+        let mut session = not_allowed(TESTS);
+        assert!(session.step("loop").0.starts_with("The workflow is paused: it runs commands"));
         let reply = session.command("workflow", control).reply;
         if control == ":next" {
-            let (ticket, _) = asked(reply);
-            let _ = session.answer(ticket, Answer::Selected(1));
+            let _ = allow(&mut session, reply, 0);
         }
         assert_eq!(session.phase(), "b");
         assert_eq!(session.progress().paused, None);
         let not_paused = notice(Level::Info, "The workflow is not paused.");
         assert_eq!(session.resume("").effects, not_paused);
     }
-}
-
-#[test]
-fn a_no_after_a_resume_reaches_the_agent() {
-    let mut session = Session::gated(APPROVE);
-    let (ticket, _) = asked(session.call_next().reply);
-    let _ = session.answer(ticket, Answer::Selected(0));
-    let _ = session.stop();
-    let (ticket, _) = asked(session.resume("").reply);
-    let (ticket, _) = asked(session.answer(ticket, Answer::Selected(2)).reply);
-    let output = session.answer(ticket, Answer::Entered("No risks named".into()));
-    let [_, Effect::SendUserMessage(text), _] = &output.effects[..] else { panic!("{output:?}") };
-    assert!(text.contains("the user said no: No risks named"));
-    assert_eq!(output.reply, Reply::Settle);
 }
 
 #[test]
@@ -672,20 +598,8 @@ fn a_glob_looks_through_each_folder_once() {
 }
 
 #[test]
-fn evidence_before_a_pause_is_kept() {
-    let mut session =
-        Session::gated("gate: [{run: make test, label: the tests}, {approve: Ship it?}]\nsummary: required\n");
-    let (ticket, _) = asked(session.call_next().reply);
-    let (ticket, _) = asked(session.answer(ticket, ran(0)).reply);
-    let output = session.answer(ticket, Answer::Selected(0));
-    let Effect::AppendEntry { data, .. } = &output.effects[0] else { panic!() };
-    let evidence = &data["progress"]["visits"]["flat:0"]["evidence"];
-    assert_eq!((evidence[0]["label"].as_str(), evidence[1].as_str()), (Some("the tests"), None));
-}
-
-#[test]
 fn a_pause_by_the_user_withdraws_the_gate() {
-    let mut session = Session::gated(APPROVE);
+    let mut session = Session::gated(TESTS);
     let (ticket, _) = asked(session.call_next().reply);
     let effects = session.command("workflow", ":pause").effects;
     assert_eq!(effects[0], Effect::CancelRequest { ticket });

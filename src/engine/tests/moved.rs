@@ -59,7 +59,7 @@ fn all_about_the_phase() -> Vec<PauseReason> {
         PauseReason::Limit { times: 10 },
         PauseReason::Gate { label: "npm test".into(), times: 3 },
         PauseReason::Loops { of: "b".into(), outcome: "again".into(), times: 2, scope: None },
-        PauseReason::Approval { question: "Well?".into() },
+        PauseReason::Question { question: "Well?".into() },
         PauseReason::Commands { package: None, value: false },
         PauseReason::ModelError,
         // No budget applies here.

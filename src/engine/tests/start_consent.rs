@@ -12,13 +12,14 @@ const OPTIONS: [&str; 4] = ["No", "Yes, for this run", "Yes, for this session", 
 fn session() -> Session {
     let mut session = Session::new(&[("flat", &["a", "@inner", "c"]), ("inner", &["b"])]);
     for (file, lines) in [
-        ("flat/a.md", "gate: [{run: one}, {approve: Good?}]\nmodel: [strong, p/m]\n"),
+        ("flat/a.md", "gate: [{run: one}]\nmodel: [strong, p/m]\n"),
         ("inner/b.md", "gate: [{run: two}, {run: one}]\nbudget: {turns: 5}\n"),
         ("flat/c.md", "gate: [{run: \"three\\nfour\"}]\n"),
     ] {
         let text = session.files.global.get_mut(file).unwrap();
         *text = text.replacen("emoji: '*'\n", &format!("emoji: '*'\n{lines}"), 1);
     }
+    session.ask_after("flat/c.md");
     session.files.project = std::mem::take(&mut session.files.global);
     let facts = Facts { project: "/p".into(), ..Facts::default() };
     let _ = session.on(Event::Session { stored: None, in_view: None, facts });
@@ -57,7 +58,7 @@ impl Session {
     }
 }
 
-const PREVIEW: &str = "Gate \"a\" asks you:\n│ Good?\nModel of \"a\":\n│ strong, p/m\n\"b\": budget: 5 turns\n\
+const PREVIEW: &str = "\"good\" asks you:\n│ Good?\nModel of \"a\":\n│ strong, p/m\n\"b\": budget: 5 turns\n\
     Project gate \"a\" runs:\n│ one\nProject gate \"b\" runs:\n│ two\n\
     Project gate \"c\" runs:\n│ three\n│ four";
 

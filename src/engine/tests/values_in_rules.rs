@@ -29,10 +29,14 @@ fn with(fields: &str) -> Session {
 /// Like [`with`], and started with this value.
 fn begun(fields: &str, name: &str) -> Session {
     let mut session = with(fields);
+    start(&mut session, name);
+    session
+}
+
+fn start(session: &mut Session, name: &str) {
     let arguments = format!("w name={} -- x", crate::engine::start::arguments::quoted(name));
     let _ = session.command("workflow", &arguments);
     let _ = session.on(Event::AgentStart);
-    session
 }
 
 /// Values that try to be something else in a path: refused values, and values that are literal text.
@@ -132,14 +136,18 @@ fn a_nested_workflow_writes_where_its_input_says() {
 
 #[test]
 fn labels_and_questions_show_values_as_data_on_one_line() {
-    let gate = "gate: [{ file: done.txt, label: 'the work on {input.name}' }, { approve: 'Ship {input.name} for {description}, {summary.a}, {nope}?' }]";
+    let gate = "gate: [{ file: done.txt, label: 'the work on {input.name}' }]";
+    let ask =
+        "a.md, { ask: 'Ship {input.name} for {description}, {summary.a}, {nope}?', id: q, outcomes: { y: next } }";
     for value in ["web", "**b** {description}", &"x".repeat(900)] {
-        let mut session = begun(gate, value);
+        let mut session = with(gate);
+        let workflow = session.files.global.get_mut("w/workflow.yaml").unwrap();
+        *workflow = workflow.replacen("a.md", ask, 1);
+        start(&mut session, value);
         let prompt = text::context_prompt(&session.engine.run.active().unwrap(), DefaultRole::Worker);
         let shown: String = crate::definition::short(&crate::definition::on_one_line(value), 200);
-        assert!(prompt.contains("\n- the work on “"), "{prompt}");
         assert!(
-            prompt.contains(&format!("the user says yes: Ship “{shown}” for “x”, “(none)”, {{nope}}?")),
+            prompt.contains(&format!("\n- the work on “{}", shown.chars().take(3).collect::<String>())),
             "{prompt}"
         );
         session.files.tree.insert("done.txt".into(), "x".into());
@@ -147,7 +155,7 @@ fn labels_and_questions_show_values_as_data_on_one_line() {
         let reply = session.on(Event::Step { input, nested: false }).reply;
         let Reply::Ask { request: Request::Select { title, .. }, .. } = reply else { panic!("{reply:?}") };
         let on_one_line = title.replace("\n│ ↪", "");
-        assert!(on_one_line.contains("“It is {input.name} **done**\u{fffd}[2J”"), "{title}");
+        assert!(on_one_line.contains("for “x”, “It is {input.name} **done**\u{fffd}[2J”, {nope}?"), "{title}");
     }
 }
 
@@ -299,8 +307,7 @@ fn a_stored_value_out_of_range_is_no_bound() {
         let mut run = session.stored_run().unwrap().clone();
         run.progress_mut().inputs.insert("n", value.into());
         let active = Active::resolve(&run, session.engine.run.library()).unwrap();
-        let path = active.state.current_path.len();
-        let limit = active.state.time_limit(&BoundValue::Input("n".into()), path, active.library);
+        let limit = active.state.time_limit(&BoundValue::Input("n".into()), active.library);
         assert_eq!(limit, n * 1000, "{value}");
         let prompt = text::context_prompt(&active, DefaultRole::Worker);
         assert!(prompt.contains(&format!("a list of at most {n} text")), "{value}: {prompt}");
@@ -315,13 +322,14 @@ fn a_stored_value_out_of_range_is_no_bound() {
 #[test]
 fn each_value_stays_in_its_place() {
     for value in REFUSED.into_iter().chain(LITERAL) {
-        let gate = "gate:\n  - run: check \"$WHAT\" \"$SIZE\"\n    env: { WHAT: input.name, SIZE: output.a.size }\n    label: 'of {input.name} and {output.a.size}'\n  - approve: 'Ship {input.name} and {output.a.size}?'";
+        let gate = "gate:\n  - run: check \"$WHAT\" \"$SIZE\"\n    env: { WHAT: input.name, SIZE: output.a.size }\n    label: 'of {input.name} and {output.a.size}'";
+        let ask = "{ ask: 'Ship {input.name} and {output.a.size}?', id: q, outcomes: { y: next } }";
         let outputs = "outputs: { size: { type: text } }";
         let mut session = with("");
         let phase = |id: &str, fields: &str, text: &str| {
             format!("---\nid: {id}\nname: {id}\nemoji: '*'\n{fields}\n---\n{text}\n")
         };
-        let workflow = format!("{HEAD}phases: [a.md, b.md]\n");
+        let workflow = format!("{HEAD}phases: [a.md, {ask}, b.md]\n");
         for (path, text) in [
             ("w/workflow.yaml", workflow),
             ("w/a.md", phase("a", &format!("{outputs}\n{gate}"), "Do it.")),
@@ -360,12 +368,10 @@ fn each_value_stays_in_its_place() {
         let Reply::Tool(result) = reply else { panic!("{value:?}: {reply:?}") };
         assert!(result.text.contains(&format!("\n<{value}|{value}>\n")), "{value:?}: {}", result.text);
         let run = session.stored_run().unwrap();
-        let labels: Vec<&str> = run.progress().visits["w:0"].evidence.iter().map(|check| &*check.label).collect();
+        let checks = ["w:0", "w:1"].map(|key| run.progress().visits[key].evidence[0].label.as_str());
         let label = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert_eq!(
-            labels,
-            [label(format!("of “{line}” and “{line}”")), label(format!("Ship “{line}” and “{line}”?")),]
-        );
+        let [of, ship] = [format!("of “{line}” and “{line}”"), format!("Ship “{line}” and “{line}”?")];
+        assert_eq!(checks, [label(of), label(ship)]);
         let json = serde_json::to_value(text::Report::of(run, Default::default())).unwrap();
         assert_eq!(json["phases"][0]["outputs"]["size"], value);
     }

@@ -332,12 +332,14 @@ fn inputs_are_read_asked_for_and_never_resolved_twice() {
 fn after_a_pause_at_a_gate_the_agent_names_the_outcome_again() {
     let files = [
         ("w/workflow.yaml", "name: W\ncommandName: w\ninitialMessage: Go\nphases: [a.md, b.md, c.md]\n"),
-        ("w/a.md", "outcomes: {far: c, near: next}\ngate: [{approve: 'Ship it?'}]"),
+        ("w/a.md", "outcomes: {far: c, near: next}\ngate: [{run: make}]"),
         ("w/b.md", ""),
         ("w/c.md", ""),
     ];
     let mut session = with(&files);
-    let _ = session.command("workflow", "w x");
+    session.files.project = std::mem::take(&mut session.files.global);
+    let _ = session.on(Event::Session { stored: None, in_view: None, facts: Facts::default() });
+    let _ = session.without_ui(Event::Command { name: "workflow", arguments: "w x" });
     let _ = session.on(Event::AgentStart);
     let input = r#"{"action":"next","outcome":"far"}"#;
     let ask = |session: &mut Session| match session.on(Event::Step { input, nested: false }).reply {
@@ -346,7 +348,7 @@ fn after_a_pause_at_a_gate_the_agent_names_the_outcome_again() {
     };
     let ticket = ask(&mut session);
     let _ = session.on(Event::Answer { ticket, answer: Answer::Selected(0) });
-    assert!(matches!(session.reason(), Some(PauseReason::Approval { .. })));
+    assert!(matches!(session.reason(), Some(PauseReason::Commands { .. })));
     let _ = session.on(Event::AgentEnd { stop: Stop::Completed });
     let _ = session.on(Event::AgentSettled);
     let resumed = session.resume("");
@@ -354,7 +356,10 @@ fn after_a_pause_at_a_gate_the_agent_names_the_outcome_again() {
     assert!(resumed.effects.iter().any(|effect| matches!(effect, Effect::SendUserMessage(_))));
     let _ = session.on(Event::AgentStart);
     let ticket = ask(&mut session);
-    let _ = session.on(Event::Answer { ticket, answer: Answer::Selected(1) });
+    let Reply::Ask { ticket, .. } = session.on(Event::Answer { ticket, answer: Answer::Selected(1) }).reply else {
+        panic!()
+    };
+    let _ = session.on(Event::Answer { ticket, answer: entries::ran(0, "") });
     assert_eq!(session.phase_id(), "c");
 }
 
@@ -513,7 +518,7 @@ fn odd_stored_values_do_not_open_anything() {
 #[test]
 fn a_gate_of_old_rules_is_not_passed_after_new_ones_are_accepted() {
     let workflow = "name: W\ncommandName: w\ninitialMessage: Go\nphases: [a.md, b.md]\n";
-    let gate = "gate: [{approve: 'Ship it?'}]\n";
+    let gate = "gate: [{run: make}]\n";
     let mut session =
         with(&[("w/workflow.yaml", workflow), ("w/a.md", &format!("outcomes: {{x: next}}\n{gate}")), ("w/b.md", "")]);
     let _ = session.command("workflow", "w x");
@@ -530,7 +535,7 @@ fn a_gate_of_old_rules_is_not_passed_after_new_ones_are_accepted() {
     let _ = session.resume("");
     let _ = session.resume("");
     assert_eq!(session.engine.run.held(), None);
-    let _ = session.on(Event::Answer { ticket, answer: Answer::Selected(1) });
+    let _ = session.on(Event::Answer { ticket, answer: entries::ran(0, "") });
     assert_eq!(session.phase_id(), "a");
 }
 

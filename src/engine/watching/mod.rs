@@ -88,7 +88,7 @@ impl Watch {
             let (title, options) = match request {
                 Request::Confirm { title, .. } | Request::Input { title } => (Some(title), None),
                 Request::Select { title, options } => (Some(title), serde_json::to_value(options).ok()),
-                Request::Exec { .. } | Request::ProjectState { .. } | Request::Children { .. } => (None, None),
+                Request::Exec { .. } | Request::Children { .. } => (None, None),
             };
             let title = title.and_then(|title| text(title));
             self.tell(RunEvent::Question { state: "asked", about, title, options }, state, library, cx);

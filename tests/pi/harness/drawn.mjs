@@ -71,7 +71,6 @@ export function drawnWorkflow(draw, key) {
   const phase = (/** @type {string} */ folder, isBranch = false) => {
     const id = `p${++count}`;
     const bad = isBranch ? "stop" : draw.pick(["loop", "stop", "done", { to: id, max: bound(2), then: "next" }]);
-    const gate = () => draw.pick([{ run: `${CHECK} ${id}`, label: id }, { approve: `Is ${id} right?` }]);
     files[`${folder}/${id}.md`] = phaseFile({
       id,
       ...sometimes(draw, 0.4, () => ({
@@ -84,7 +83,10 @@ export function drawnWorkflow(draw, key) {
       ...sometimes(draw, 0.3, () => ({
         outputs: { size: { type: "choice", options: ["small", "large"] }, why: { type: "text" } },
       })),
-      ...sometimes(draw, 0.3, () => ({ gate: [gate()], gateAttempts: bound(draw.whole(1, 3)) })),
+      ...sometimes(draw, 0.3, () => ({
+        gate: [{ run: `${CHECK} ${id}`, label: id }],
+        gateAttempts: bound(draw.whole(1, 3)),
+      })),
       ...sometimes(draw, 0.25, () => ({
         budget: budget(draw, draw.whole(2, 6)),
         ...sometimes(draw, 0.5, () => ({ onBudget: draw.pick(isBranch ? ["next"] : ["next", "next", "stop"]) })),

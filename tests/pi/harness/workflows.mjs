@@ -51,7 +51,7 @@ export const shortCountdownIsOver = () => sleep(2300);
  * undefined value omits the field.
  *
  * @param {string} key
- * @param {(string | PhaseSpec)[]} phases
+ * @param {(string | PhaseSpec | ReturnType<typeof asks>)[]} phases
  * @param {Record<string, unknown>} [fields]
  * @returns {Record<string, string>}
  */
@@ -59,6 +59,7 @@ export function workflow(key, phases, fields = {}) {
   /** @type {Record<string, string>} */
   const files = {};
   const entries = phases.map((phase) => {
+    if (typeof phase === "object" && "ask" in phase) return phase;
     const { when, with: values, entry, ...spec } = typeof phase === "string" ? { id: phase } : phase;
     if (spec.id.startsWith("@")) return { subworkflow: spec.id.slice(1), when, with: values, ...entry };
     files[`${key}/${spec.id}.md`] = phaseFile(spec);
@@ -73,6 +74,9 @@ export function workflow(key, phases, fields = {}) {
   });
   return files;
 }
+
+/** Returns an entry that asks the user, with one answer: `yes`. @param {string} ask @param {object} [more] */
+export const asks = (ask, more = {}) => ({ ask, id: "ship", outcomes: { yes: "next" }, ...more });
 
 /** @param {PhaseSpec} spec */
 export function phaseFile({ id, instructions = `Do ${id} for {description}.`, ...rest }) {
