@@ -1,8 +1,7 @@
-// A run of a session file with its course in time.
+// The report of a run of a session file, with its course in time.
 import { isOfAgent } from "#loader";
 
 import { Failure, quoted } from "../words.js";
-import { plain } from "../workflows.js";
 import { follow, upTo } from "./branch.js";
 import { isOpen, reader, stateOf, usageAfter } from "./find.js";
 import { openSession, taskOf } from "./sessions.js";
@@ -11,33 +10,21 @@ import { openSession, taskOf } from "./sessions.js";
 /** @typedef {import("../../target/types/interfaces/pi-workflows-tools-workflows.js").BranchEntry} BranchEntry */
 /** @typedef {import("./branch.js").Node & { isAfter: boolean, isNewest: boolean }} Node */
 
-/**
- * @typedef {object} RunInFile
- * @property {string[]} states the data of the run's newest state entry, and of the entries that it continues, newest
- *   first
- * @property {import("#loader").Usage | undefined} since the usage of the entries after the newest
- *   state entry; `undefined` if the run has ended
- * @property {import("../../target/types/interfaces/pi-workflows-tools-workflows.js").Outcome} outcome
- * @property {{ file: string, id: string, cwd: string }} session
- * @property {ReturnType<typeof courseIn>} course
- */
-
 /** The number of entries, and of characters of states, that the component gets at once. */
 const BATCH = { entries: 10_000, length: 2 ** 20 };
 
 /**
- * Returns a run of a session file; `undefined` if the file has no such run.
+ * Returns the report of a run of a session file, for users and for programs; `undefined` if the file has no such run.
  * @param {string} path
  * @param {string} taskId
  */
-export function courseOf(path, taskId) {
+export function reportIn(path, taskId) {
   return openSession(path, (file) => runIn(file, taskId));
 }
 
 /**
  * @param {SessionFile} file
  * @param {string} taskId
- * @returns {RunInFile | undefined}
  */
 function runIn(file, taskId) {
   /** @type {import("./sessions.js").Line[]} */
@@ -70,17 +57,15 @@ function runIn(file, taskId) {
   const branch = upTo(last);
   const replaced = isReplaced && isOpen({ outcome });
   const { id, cwd } = file.header;
-  return {
-    states,
-    since: isOpen({ outcome }) ? usageAfter(branch.slice(branch.findIndex(({ isNewest }) => isNewest))) : undefined,
-    outcome: replaced ? "replaced" : outcome,
-    session: { file: file.path, id, cwd },
-    course: courseIn(file, branch, replaced),
-  };
+  const since = isOpen({ outcome })
+    ? usageAfter(branch.slice(branch.findIndex(({ isNewest }) => isNewest)))
+    : undefined;
+  const { markdown, json } = courseIn(file, branch).report({ states, since, replaced });
+  return { markdown, data: { ...JSON.parse(json), session: { file: file.path, id, cwd } } };
 }
 
-/** @param {SessionFile} file @param {Node[]} branch @param {boolean} replaced */
-function courseIn(file, branch, replaced) {
+/** @param {SessionFile} file @param {Node[]} branch */
+function courseIn(file, branch) {
   const course = new (reader().Course)();
   /** @type {BranchEntry[]} */
   let batch = [];
@@ -97,8 +82,7 @@ function courseIn(file, branch, replaced) {
     [batch, length] = [[], 0];
   }
   course.add(batch);
-  const [visits, spans] = course.end(replaced);
-  return { visits: visits.map(plain), spans: spans.map(plain) };
+  return course;
 }
 
 /** @param {any} entry @returns {BranchEntry["kind"]} */

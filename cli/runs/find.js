@@ -14,7 +14,7 @@ import { readSessions, taskOf } from "./sessions.js";
 /**
  * The newest state of a run, with numbers and with counts by name.
  * @typedef {Omit<import("../workflows.js").Plain<import("../workflows.js").Run>, "phases" | "usage"> & { phases: PhaseRecord[], usage?: Usage }} State
- * @typedef {import("../workflows.js").Plain<import("../workflows.js").Run["phases"][number]>} PhaseRecord
+ * @typedef {Omit<import("../workflows.js").Plain<import("../workflows.js").Run["phases"][number]>, "usage"> & { usage: Usage }} PhaseRecord
  * @typedef {Omit<import("../workflows.js").Plain<import("../workflows.js").Took>, keyof Counts> & Counts} Usage
  * @typedef {{ refusals: Record<string, number>, models: Record<string, number> }} Counts
  *
@@ -144,13 +144,15 @@ function read(states, { since, replaced }) {
   const { usage, phases, ...state } = plain(reader().readRun({ states, since, replaced }));
   return {
     ...state,
-    phases: phases.map(plain),
-    usage: usage && {
-      ...plain(usage),
-      refusals: Object.fromEntries(usage.refusals),
-      models: Object.fromEntries(usage.models),
-    },
+    phases: phases.map((phase) => ({ ...plain(phase), usage: counted(phase.usage) })),
+    usage: usage && counted(usage),
   };
+}
+
+/** @param {import("../workflows.js").Took} usage @returns {Usage} */
+function counted(usage) {
+  const { refusals, models } = usage;
+  return { ...plain(usage), refusals: Object.fromEntries(refusals), models: Object.fromEntries(models) };
 }
 
 /**

@@ -1,7 +1,6 @@
 // The report of a run in a session file.
 import { Failure, quoted, shortened } from "../words.js";
-import { courseOf } from "./course.js";
-import { isOpen, reader } from "./find.js";
+import { reportIn } from "./course.js";
 import { reportHtml } from "./html/page.js";
 import { readable } from "./readable.js";
 
@@ -61,21 +60,9 @@ export function runOf(runs, beginning, isOfProject) {
   return meant.reduce((last, run) => (run.lastAt > last.lastAt ? run : last));
 }
 
-/**
- * @param {Run} run
- * @returns {Report}
- */
+/** @param {Run} run @returns {Report} */
 export function reportOf(run) {
-  const found = courseOf(run.session.file, run.state.taskId);
+  const found = reportIn(run.session.file, run.state.taskId);
   if (!found) throw new Failure(`${shortened(run.session.file)} no longer has the run.`);
-  const { states, since, outcome, session, course } = found;
-  const stored = { states, since, endedMs: endOf(run, outcome), replaced: outcome === "replaced" };
-  const { markdown, json } = reader().reportRun(stored);
-  return { markdown, data: { ...JSON.parse(json), session, course } };
-}
-
-/** @param {Run} run @param {Run["outcome"]} outcome */
-function endOf({ storedAt, lastAt }, outcome) {
-  const time = outcome === "replaced" ? lastAt : storedAt;
-  return !isOpen({ outcome }) && time >= 0 && Number.isSafeInteger(time) ? BigInt(time) : undefined;
+  return found;
 }

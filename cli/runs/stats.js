@@ -27,21 +27,25 @@ const MIN_RUNS = 5;
  */
 
 /**
- * A part of a run; `undefined` is unknown.
- * @typedef {{ workMs: number, waitMs: number, cost?: number, passes?: number, gateFailures: number, refusals: number }}
- *   Part
+ * A part of a run.
+ * @typedef {{ usage: Usage, passes?: number }} Part
  *
- * The figures of a part of a run.
+ * The figures of a part of a run; `undefined` is unknown.
  * @type {{ name: "work" | "waiting" | "cost" | "passes" | "gateFailures" | "refusals", title: string, of: (part: Part)
  *   => number | undefined, text: (value: number) => string }[]}
  */
 const FIGURES = [
-  { name: "work", title: "at work", of: ({ workMs }) => workMs, text: duration },
-  { name: "waiting", title: "waiting", of: ({ waitMs }) => waitMs, text: duration },
-  { name: "cost", title: "cost", of: ({ cost }) => cost, text: dollars },
+  { name: "work", title: "at work", of: ({ usage }) => usage.workMs, text: duration },
+  { name: "waiting", title: "waiting", of: ({ usage }) => usage.waitMs, text: duration },
+  { name: "cost", title: "cost", of: ({ usage }) => (usage.unpriced > 0 ? undefined : usage.cost), text: dollars },
   { name: "passes", title: "visits", of: ({ passes }) => passes, text: count },
-  { name: "gateFailures", title: "gate failures", of: ({ gateFailures }) => gateFailures, text: count },
-  { name: "refusals", title: "refusals", of: ({ refusals }) => refusals, text: count },
+  { name: "gateFailures", title: "gate failures", of: ({ usage }) => usage.gateFailures, text: count },
+  {
+    name: "refusals",
+    title: "refusals",
+    of: ({ usage }) => Object.values(usage.refusals).reduce((sum, calls) => sum + calls, 0),
+    text: count,
+  },
 ];
 
 /**
@@ -62,7 +66,7 @@ function versionOf(runs) {
   /** @type {Record<string, number>} */
   const outcomes = {};
   for (const { outcome } of runs) outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
-  const whole = runs.flatMap(({ outcome, usage }) => (outcome === "done" && usage ? [wholeOf(usage)] : []));
+  const whole = runs.flatMap(({ outcome, usage }) => (outcome === "done" && usage ? [{ usage }] : []));
   return {
     workflow,
     fingerprint,
@@ -73,12 +77,6 @@ function versionOf(runs) {
     phases: phasesOf(runs),
     whole: figuresOf(whole),
   };
-}
-
-/** @param {Usage} usage @returns {Part} */
-function wholeOf({ workMs, waitMs, cost, unpriced, gateFailures, refusals }) {
-  const refused = Object.values(refusals).reduce((sum, count) => sum + count, 0);
-  return { workMs, waitMs, cost: unpriced > 0 ? undefined : cost, gateFailures, refusals: refused };
 }
 
 /** @param {Run[]} runs */

@@ -10,10 +10,11 @@ use crate::definition::{Measure, PlainFile, read_plain};
 use crate::definition::{Skeleton, is_within, nearest, skeleton, writes_path};
 use crate::engine::bound;
 use crate::engine::{Given, Host, May, may, run_through};
-use crate::run::{self, Broken, PauseReason, Restored, RunState};
+use crate::run::{Broken, PauseReason, Restored, RunState};
 use crate::run::{is_of_later_version, restore_with_mark, stored_pause};
 use crate::text::{self, Circumstances, Outcome, PhaseReport, Report};
 use crate::usage::Usage;
+use crate::watch;
 
 use super::Component;
 use super::bindings::exports::pi_workflows::tools::workflows as wit;
@@ -151,12 +152,12 @@ impl wit::Guest for Component {
     type Course = Course;
 
     fn read_run(run: wit::StoredRun) -> Result<wit::Run, String> {
-        let wit::StoredRun { states, since, ended_ms, replaced } = run;
+        let wit::StoredRun { states, since, replaced } = run;
         let Restored { state, mark } = usable(states)?;
         let pause = stored_pause(&state);
         let kind = pause.as_ref().map(PauseReason::kind);
         let state = with_later(state, since.as_ref());
-        let report = Report::of(&state, Circumstances { pause, ended_at: ended_ms, replaced });
+        let report = Report::of(&state, Circumstances { pause, ended_at: None, replaced });
         let phase_key = state.last_phase_key();
         let phase = report.phases.iter().find(|phase| phase.key == phase_key);
         let [phase_name, phase_title] = match phase {
@@ -179,20 +180,6 @@ impl wit::Guest for Component {
             fingerprint: report.fingerprint,
             older: mark.parts,
         })
-    }
-
-    fn report_run(run: wit::StoredRun) -> Result<wit::RunReport, String> {
-        let wit::StoredRun { states, since, ended_ms, replaced } = run;
-        let state = usable(states)?.state;
-        if is_of_later_version(&state) {
-            return Err(format!("{UNREADABLE}: a later version of pi-workflows stored it."));
-        }
-        let pause = stored_pause(&state);
-        let state = with_later(state, since.as_ref());
-        let report = Report::of(&state, Circumstances { pause, ended_at: ended_ms, replaced });
-        let data = serde_json::to_value(&report).unwrap_or_default();
-        let markdown = report.markdown(|time| Files.utc_offset(time)).map_err(words)?;
-        Ok(wit::RunReport { markdown, json: json(&data) })
     }
 }
 
@@ -220,7 +207,7 @@ fn with_later(state: RunState, since: Option<&session::Usage>) -> RunState {
 
 /// The course of a run that is being read.
 #[derive(Default)]
-pub struct Course(RefCell<run::Course>);
+pub struct Course(RefCell<watch::Course>);
 
 impl wit::GuestCourse for Course {
     fn new() -> Self {
@@ -230,19 +217,32 @@ impl wit::GuestCourse for Course {
     fn add(&self, entries: Vec<wit::BranchEntry>) {
         let mut course = self.0.borrow_mut();
         for wit::BranchEntry { at, kind } in entries {
-            let entry = match kind {
-                wit::EntryKind::State(data) => run::CourseEntry::State(data),
-                wit::EntryKind::Work => run::CourseEntry::Work,
-                wit::EntryKind::Wait => run::CourseEntry::Wait,
-                wit::EntryKind::Other => run::CourseEntry::Other,
-            };
-            course.add(entry, at);
+            match kind {
+                wit::EntryKind::State(data) => course.add_state(data, at),
+                wit::EntryKind::Work => course.add(Some("work"), at),
+                wit::EntryKind::Wait => course.add(Some("wait"), at),
+                wit::EntryKind::Other => course.add(None, at),
+            }
         }
     }
 
-    fn end(&self, replaced: bool) -> (Vec<wit::Visit>, Vec<wit::Span>) {
-        let (visits, spans) = self.0.take().end(replaced);
-        (visits.into_iter().map(Into::into).collect(), spans.into_iter().map(Into::into).collect())
+    fn report(&self, run: wit::StoredRun) -> Result<wit::RunReport, String> {
+        let wit::StoredRun { states, since, replaced } = run;
+        let mut course = self.0.take();
+        course.end(replaced);
+        let state = usable(states)?.state;
+        if is_of_later_version(&state) {
+            return Err(format!("{UNREADABLE}: a later version of pi-workflows stored it."));
+        }
+        let pause = stored_pause(&state);
+        let state = with_later(state, since.as_ref());
+        let report = Report::of(&state, Circumstances { pause, ended_at: course.ended_at, replaced });
+        let mut data = serde_json::to_value(&report).unwrap_or_default();
+        if let Some(data) = data.as_object_mut() {
+            data.insert("course".into(), serde_json::to_value(&course).unwrap_or_default());
+        }
+        let markdown = report.markdown(|time| Files.utc_offset(time)).map_err(words)?;
+        Ok(wit::RunReport { markdown, json: json(&data) })
     }
 }
 
@@ -262,7 +262,6 @@ impl From<Outcome> for wit::Outcome {
 impl From<&PhaseReport<'_>> for wit::Visited {
     fn from(phase: &PhaseReport) -> Self {
         let index = |index: &usize| u32::try_from(*index).unwrap_or(u32::MAX);
-        let usage = &phase.usage;
         Self {
             key: phase.key.to_owned(),
             name: phase.name.to_owned(),
@@ -272,11 +271,7 @@ impl From<&PhaseReport<'_>> for wit::Visited {
             started_at: phase.started_at,
             ended_at: phase.ended_at,
             skipped: phase.skipped,
-            work_ms: usage.work_ms,
-            wait_ms: usage.wait_ms,
-            cost: (usage.unpriced == 0).then_some(usage.cost),
-            gate_failures: usage.gate_failures,
-            refusals: usage.refusals.values().copied().map(u64::from).sum(),
+            usage: (&phase.usage).into(),
         }
     }
 }
@@ -308,33 +303,6 @@ impl From<&Usage> for wit::Took {
             warm_cost: usage.warm_cost,
             models: named(&usage.models),
         }
-    }
-}
-
-impl From<run::CourseVisit> for wit::Visit {
-    fn from(visit: run::CourseVisit) -> Self {
-        let run::CourseVisit { key, name, number, from, to, ending, is_of_branch } = visit;
-        let how = match ending {
-            run::Ending::Done => wit::Ending::Done,
-            run::Ending::Skipped => wit::Ending::Skipped,
-            run::Ending::Again => wit::Ending::Again,
-            run::Ending::Ended => wit::Ending::Ended,
-            run::Ending::Current => wit::Ending::Current,
-        };
-        Self { key, name, pass: number, from, to, how, is_of_branch }
-    }
-}
-
-impl From<run::CourseSpan> for wit::Span {
-    fn from(span: run::CourseSpan) -> Self {
-        let run::CourseSpan { doing, from, to, reason } = span;
-        let kind = match doing {
-            run::Doing::Work => wit::Doing::Work,
-            run::Doing::Wait => wit::Doing::Wait,
-            run::Doing::Gate => wit::Doing::Gate,
-            run::Doing::Pause => wit::Doing::Pause,
-        };
-        Self { kind, from, to, reason: reason.map(|reason| reason.to_string()) }
     }
 }
 

@@ -10,7 +10,7 @@
 //! | the state | `progress`, then `state` |
 //! | questions to it | `items`, `values`, `results`, `active`, `seen`, `choices`, `outline`, `budget`, `written` |
 //! | what changes it | `waits`, `visits`, `summary`, `transition`, `gates`, `branches`, `rules` |
-//! | its entries in the session | `stored`, `bounds`, `journal`, `restore`, `course` |
+//! | its entries in the session | `stored`, `bounds`, `journal`, `restore` |
 
 mod active;
 mod bounds;
@@ -19,7 +19,6 @@ mod branches;
 mod broken;
 mod budget;
 mod choices;
-mod course;
 mod evidence;
 mod gates;
 mod items;
@@ -50,7 +49,7 @@ mod waits;
 mod written;
 
 pub use self::{
-    active::*, branch::*, branches::*, broken::*, budget::*, course::*, evidence::*, items::*, journal::*,
-    long_task::*, mark::*, outline::*, outputs::*, path::*, pause::*, progress::*, quota::*, records::*, restore::*,
-    results::*, rules::*, run_dir::*, state::*, summary::*, tail::*, transition::*, visit::*, visits::*,
+    active::*, branch::*, branches::*, broken::*, budget::*, evidence::*, items::*, journal::*, long_task::*, mark::*,
+    outline::*, outputs::*, path::*, pause::*, progress::*, quota::*, records::*, restore::*, results::*, rules::*,
+    run_dir::*, state::*, summary::*, tail::*, transition::*, visit::*, visits::*,
 };

@@ -80,6 +80,15 @@ impl<V> Records<V> {
 }
 
 impl<V: Clone> Records<V> {
+    /// Adds the records of `older` whose keys it does not have.
+    pub fn add_older(&mut self, older: &Self) {
+        let newer = std::mem::replace(self, older.clone());
+        if !newer.is_empty() {
+            let newer = newer.0.iter().map(|(key, value)| (Rc::clone(key), Rc::clone(value)));
+            Rc::make_mut(&mut self.0).extend(newer);
+        }
+    }
+
     pub fn get_mut(&mut self, key: &str) -> Option<&mut V> {
         if !self.contains_key(key) {
             return None;

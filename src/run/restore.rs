@@ -6,7 +6,7 @@ use super::broken::{Broken, BrokenReason, MAX_ENTRY, MAX_TEXT, MAX_WITHOUT_WORKF
 use super::mark::{MARK, MAX_PARTS, MAX_PARTS_LENGTH, Mark};
 use super::progress::{MAX_EVIDENCE, PROGRESS_VERSION};
 use super::state::RunState;
-use super::stored::{MAX_PATH, MAX_TOOLS, RECORDS, get, number, state_of};
+use super::stored::{MAX_PATH, MAX_TOOLS, RECORDS, add_records, get, number, state_of};
 
 /// Maximum number of entries that are read below the newest entry of a run, including the copies that the reference
 /// made of parts.
@@ -85,6 +85,20 @@ pub fn restore_with_mark<S: AsRef<str>>(entries: impl IntoIterator<Item = S>) ->
         }
     }
     gap.map(Restored::unreadable)
+}
+
+/// Returns the state in an entry, also in a part if the state before is given; `None` if it has no state of a run.
+pub fn restore_after(entry: String, before: Option<&RunState>) -> Option<RunState> {
+    // A vector, as where the component reads a run: the reader is compiled once.
+    let mut state = restore_with_mark(vec![entry])?.state;
+    match (state.progress.broken.take(), before) {
+        (Some(Broken { is_usable: false, .. }), _) => return None,
+        (Some(Broken { why: BrokenReason::MissingPart, .. }), Some(before)) => {
+            add_records(&mut state.progress, &before.progress);
+        }
+        _ => {}
+    }
+    Some(state)
 }
 
 impl Restored {

@@ -50,6 +50,11 @@ macro_rules! records {
             0 $(+ progress.$field.len())*
         }
 
+        /// Adds the records of an older state that a part of a newer one does not have.
+        pub(super) fn add_records(part: &mut Progress, older: &Progress) {
+            $(part.$field.add_older(&older.$field);)*
+        }
+
         /// Takes out all records, and returns the records that the other state lacks or has with another value.
         pub(super) fn take_changes(progress: &mut Progress, old: &Progress) -> Map<String, Value> {
             let mut changed = Map::new();

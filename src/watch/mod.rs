@@ -1,12 +1,13 @@
 //! The events of a run, for programs that watch it.
 //!
-//! [`between`] compares two states of a run; the engine adds what no state has: turns, refused calls and questions. The
-//! table below is the source of `schemas/event.json` and of the page on events.
+//! [`between`] compares two states of a run; the engine adds what no state has: turns, refused calls and questions.
+//! [`Course`] makes of them the times that a report shows. The table below is the source of `schemas/event.json` and of the page on events.
 //!
 //! **Invariant: an event has texts of a user, a model or a command only in the fields behind `texts`**, which
 //! [`RunEvent::without_texts`] takes away.
 
 mod between;
+mod course;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -16,6 +17,7 @@ use crate::run::RunState;
 use crate::usage::Usage;
 
 pub use between::{between, paused};
+pub use course::Course;
 
 /// Maximum length of a text in an event, in characters.
 const MAX_TEXT: usize = 20_000;

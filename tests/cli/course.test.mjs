@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 
-import { courseOf } from "../../cli/runs/course.js";
+import { reportIn } from "../../cli/runs/course.js";
 import { CANCELLED, DONE, Recording, START, state, used, visit } from "./session-files.mjs";
 
 const TASK = "wf-1-aaaaaa";
@@ -19,14 +19,19 @@ function written(t, recording) {
 
 /** @param {import("node:test").TestContext} t @param {Recording} recording */
 function read(t, recording) {
-  const run = courseOf(written(t, recording), TASK);
-  assert.ok(run);
+  const report = reportIn(written(t, recording), TASK);
+  assert.ok(report);
+  const { course, ...run } = report.data;
   const minutes = (/** @type {{ from: number, to: number }} */ { from, to }) =>
     [from, to].map((time) => (time - START) / 60_000);
   return {
     ...run,
-    visits: run.course.visits.map((visit) => [visit.name, visit.pass, ...minutes(visit), visit.how]),
-    spans: run.course.spans.map((span) => [span.kind, ...minutes(span), ...(span.reason ? [span.reason] : [])]),
+    visits: course.visits.map((/** @type {any} */ visit) => [visit.name, visit.pass, ...minutes(visit), visit.how]),
+    spans: course.spans.map((/** @type {any} */ span) => [
+      span.kind,
+      ...minutes(span),
+      ...(span.reason ? [span.reason] : []),
+    ]),
   };
 }
 
@@ -58,20 +63,14 @@ suite("the course of a run", () => {
       ),
     );
     session.answer(12);
-    const {
-      visits,
-      outcome,
-      since,
-      states: [data],
-      session: of,
-    } = read(t, session);
+    const { visits, outcome, endedAt, usage, session: of } = read(t, session);
     assert.deepEqual(visits, [
       ["Look", 1, 0, 3, "done"],
       ["Do", 1, 3, 6, "again"],
       ["Look", 2, 6, 8, "skipped"],
       ["Do", 2, 8, 10, "done"],
     ]);
-    assert.deepEqual([outcome, since, JSON.parse(data).active, of.cwd], ["done", undefined, false, "/tmp/project"]);
+    assert.deepEqual([outcome, endedAt, usage.turns, of.cwd], ["done", at(10), 2, "/tmp/project"]);
   });
 
   test("has work and waiting, as the usages of the states tell them apart", (t) => {
@@ -169,18 +168,9 @@ suite("the course of a run", () => {
     session.session.branch(id);
     session.answer(5, 0.125, 1);
     session.result(6);
-    const { visits, spans, outcome, since } = read(t, session);
+    const { visits, spans, outcome, usage } = read(t, session);
     assert.deepEqual([visits, spans, outcome], [[["Look", 1, 0, 6, "current"]], [["work", 0, 6]], "running"]);
-    assert.ok(since);
-    assert.deepEqual(
-      [
-        since.models.map(({ model, answers, cost }) => [model, answers, cost]),
-        since.toolCalls,
-        since.workMs,
-        since.newestMs,
-      ],
-      [[["p/m", 1, 0.125]], 1, 360_000n, BigInt(at(6))],
-    );
+    assert.deepEqual([usage.cost, usage.toolCalls, usage.workMs], [0.625, 1, 7 * 60_000]);
   });
 
   test("ends where the run was cancelled, and where another one began", (t) => {
@@ -199,7 +189,7 @@ suite("the course of a run", () => {
     replaced.answer(4);
     const second = read(t, replaced);
     assert.deepEqual([second.outcome, second.visits], ["replaced", [["Look", 1, 0, 2, "ended"]]]);
-    assert.equal(second.since?.newestMs, BigInt(at(2)));
+    assert.deepEqual([first.endedAt, second.endedAt], [at(2), at(2)]);
   });
 
   test("of a run of the reference has the visits that its states tell", (t) => {
@@ -222,8 +212,8 @@ suite("the course of a run", () => {
     const session = new Recording();
     session.state(0, state(0, { 0: visit("Look") }));
     const path = written(t, session);
-    assert.equal(courseOf(path, "wf-2"), undefined);
+    assert.equal(reportIn(path, "wf-2"), undefined);
     writeFileSync(path, "nothing\n");
-    assert.throws(() => courseOf(path, TASK), { message: "not a session of pi" });
+    assert.throws(() => reportIn(path, TASK), { message: "not a session of pi" });
   });
 });

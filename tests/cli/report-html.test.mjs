@@ -325,8 +325,6 @@ test("a run of the reference says what is not recorded", () => {
   ])
     assert.ok(text.includes(part), part);
   assert.ok(!text.includes("$0.00") && !text.includes("At work\n"));
-  const times = { ...ordinary(), course: undefined };
-  assert.ok(read(reportHtml(times)).includes("The single visits are not recorded"));
 });
 
 test("the cost of answers without a price is never zero", () => {

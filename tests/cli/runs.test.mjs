@@ -21,7 +21,7 @@ import { dirname, join } from "node:path";
 import { suite, test } from "node:test";
 import { SessionManager } from "@earendil-works/pi-coding-agent";
 
-import { courseOf } from "../../cli/runs/course.js";
+import { reportIn } from "../../cli/runs/course.js";
 import { findRuns } from "../../cli/runs/find.js";
 import { RUN_FORMATS, STATS_FORMATS } from "../../cli/runs/formats.js";
 import { encoded } from "../../cli/runs/sessions.js";
@@ -686,7 +686,7 @@ wf-1-aaaaaa  2026-11-01 10:00  done       flow      Do     2m       0s       $1.
         assert.equal(status, 0, stderr);
       }
     }
-    for (const { session, state } of runs) courseOf(session.file, state.taskId);
+    for (const { session, state } of runs) reportIn(session.file, state.taskId);
   });
 });
 

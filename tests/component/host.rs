@@ -946,7 +946,8 @@ impl Pi {
     /// Returns the report of a run.
     #[track_caller]
     pub fn report(&mut self, run: &StoredRun) -> Result<RunReport, String> {
-        self.tools.call_report_run(&mut self.store, run).expect("no trap")
+        let course = self.tools.course().call_constructor(&mut self.store).expect("no trap");
+        self.tools.course().call_report(&mut self.store, course, run).expect("no trap")
     }
 
     #[track_caller]

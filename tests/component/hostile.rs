@@ -333,7 +333,7 @@ proptest! {
             warm_cost: cost,
         };
         let mut pi = Host::default().start();
-        let run = StoredRun { states: vec![state], since: Some(since), ended_ms, replaced };
+        let run = StoredRun { states: vec![state], since: Some(since), replaced };
         match pi.report(&run) {
             Ok(report) => {
                 assert!(report.markdown.starts_with("# Run of "), "{}", report.markdown);

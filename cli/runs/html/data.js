@@ -123,19 +123,13 @@ export function reportData(report) {
     name: phase.name || line(120)(phase.key) || "(no name)",
     depth: Math.min(3, Math.floor(phase.depth)),
   }));
-  const lastVisits = phases.map(({ passes, startedAt, endedAt, skipped, ...phase }) => {
-    const [to, how] = [endedAt ?? startedAt, skipped ? "skipped" : ""];
-    return { key: phase.key, name: phase.name, pass: passes, from: startedAt, to, how, isOfBranch: false };
-  });
-  const hasVisits = course.visits.length > 0;
-  const shown = timed(hasVisits ? course.visits : lastVisits);
   // A visit takes up time, so that it has a place on the axis.
-  const visits = shown.map((visit) => ({
+  const visits = timed(course.visits).map((visit) => ({
     ...visit,
     name: visit.name || line(120)(visit.key),
     to: Math.max(visit.to, visit.from + 1),
   }));
-  return { ...rest, phases, hasVisits, visits, spans: timed(course.spans).filter(({ from, to }) => from < to) };
+  return { ...rest, phases, visits, spans: timed(course.spans).filter(({ from, to }) => from < to) };
 }
 
 /**

@@ -17,8 +17,8 @@ h1{font-size:1.7rem;line-height:1.25;font-weight:650;margin:.3rem 0 .8rem;letter
 h2{font-size:1.15rem;font-weight:650;margin:2.8rem 0 .8rem}
 h3{font-size:1rem;font-weight:650;margin:1.6rem 0 .3rem}
 p{margin:.5rem 0}
-.kicker,.muted,.note,dt,th,footer,.course-note{color:var(--muted)}
-.kicker,.note,footer,.course-note{font-size:.875rem}
+.kicker,.muted,.note,dt,th,footer{color:var(--muted)}
+.kicker,.note,footer{font-size:.875rem}
 .outcome{font-weight:650;margin:0}
 .mark{display:inline-block;min-width:1.2em}
 .good{color:var(--good)}.bad{color:var(--bad)}

@@ -139,7 +139,7 @@ function totals({ usage, repeatedVisits, steps, proposed, quota, unpriced: model
 }
 
 /** @param {Report} report */
-function course({ visits, spans, phases, hasVisits }) {
+function course({ visits, spans, phases }) {
   if (visits.length === 0) return section("course", "Course", h("p", "The times of the phases are not recorded."));
   const pauses = spans.filter(({ kind, reason }) => kind === "pause" || (kind === "wait" && reason !== ""));
   /** @type {[string, (item: { from: number, to: number }) => any, string?][]} */
@@ -168,7 +168,6 @@ function course({ visits, spans, phases, hasVisits }) {
   return section(
     "course",
     "Course",
-    !hasVisits && h("p.course-note", "The single visits are not recorded: each bar begins with a phase's last visit."),
     timeline(visits, spans, phases),
     h("details", { open: visits.length <= 12 && "open" }, summary, visitTable),
     pauses.length > 0 && [h("h3", "Pauses and waiting"), pauseTable],

@@ -2,6 +2,7 @@
 
 use super::branches::{Family, GROUP};
 use super::*;
+use crate::run::PauseReason;
 use crate::usage::Usage;
 use crate::watch::{EVENTS, Given, HEAD, Sums};
 
@@ -197,6 +198,21 @@ fn pauses_budgets_and_other_ends_are_told() {
     assert_eq!(events(&again.effects)[0]["continued"], true);
     assert_eq!(briefs(&session.resume("").effects), ["question asked rules", "question over rules", "resumed"]);
     assert_eq!(briefs(&session.command("workflow", ":cancel").effects), ["ended w:0 done cancelled"]);
+}
+
+#[test]
+fn each_stored_pause_is_told_also_two_in_one_event() {
+    let mut session = watched(Watching::Names);
+    let _ = session.command("workflow", "w of=x the task");
+    let state = session.engine.run.running().unwrap().clone();
+    let context = Context { unix_ms: NOW, random: 0, ui: session.ui, host: &session.files };
+    let mut cx = Cx::new(&context);
+    for reason in [PauseReason::User, PauseReason::ModelError] {
+        session.engine.transition(state.clone().paused(reason, NOW), &mut cx);
+        session.engine.transition(state.clone(), &mut cx);
+    }
+    let told = briefs(&session.on(Event::AgentStart).effects);
+    assert_eq!(told, ["paused person", "resumed", "paused modelError", "resumed"]);
 }
 
 fn call() -> EndedCall {

@@ -1,6 +1,6 @@
 //! The events of a run for programs; see [`crate::watch`].
 //!
-//! States are compared where they are stored, and a pause at the end of each event: a run whose rules do not hold is
+//! States are compared where they are stored. Pauses are told at the end of each event: a run whose rules do not hold is
 //! paused without a new state.
 
 pub(super) mod state;
@@ -65,7 +65,7 @@ impl Watch {
     fn tell_changes(&mut self, noted: Noted, reply: &Reply, observed: &Observed, cx: &mut Cx) {
         let Observed { run, agent, meter, pending } = observed;
         let Some(state) = self.watched(run) else {
-            self.note_pause(None);
+            self.note_pause(None, None);
             self.note_wait(false);
             return;
         };
@@ -93,15 +93,15 @@ impl Watch {
             let title = title.and_then(|title| text(title));
             self.tell(RunEvent::Question { state: "asked", about, title, options }, state, library, cx);
         }
-        let now = run.held().or(run.pause_reason());
-        if self.note_pause(now) {
-            let events = match now {
-                Some(reason) => paused(reason, state),
+        for pause in self.note_pause(run.held(), run.pause_reason()) {
+            let events = match pause {
+                Some(reason) => paused(&reason, state),
                 None => vec![RunEvent::Resumed { usage: state.into() }],
             };
             events.into_iter().for_each(|event| self.tell(event, state, library, cx));
         }
-        if self.note_wait(now.is_none() && agent.activity.is_waiting()) {
+        let is_paused = run.held().or(run.pause_reason()).is_some();
+        if self.note_wait(!is_paused && agent.activity.is_waiting()) {
             self.tell(RunEvent::Waiting { usage: state.into() }, state, library, cx);
         }
     }

@@ -19,6 +19,8 @@ pub struct Watch {
     paused: Option<PauseReason>,
     /// The run was told to wait for a message of the user.
     waits: bool,
+    /// The pauses of the states that were stored since; `None`: no pause.
+    stored: Vec<Option<PauseReason>>,
 }
 
 impl Watch {
@@ -46,10 +48,14 @@ impl Watch {
             before => (None, before),
         };
         if let Some(other) = other {
-            self.paused = None;
+            (self.paused, self.stored) = (None, Vec::new());
             if other.is_running() {
                 self.tell(RunEvent::replaced(&other), &other, library, cx);
             }
+        }
+        let pause = |state: &RunState| state.progress().paused.as_ref().map(|pause| pause.reason.clone());
+        if !continued && same.as_ref().map(pause) != Some(pause(new)) {
+            self.stored.push(pause(new));
         }
         for event in between(same.as_ref(), new, library, continued) {
             self.tell(event, new, library, cx);
@@ -84,13 +90,16 @@ impl Watch {
         self.watching == Watching::Off && library.settings().on_event.is_none()
     }
 
-    /// Notes the pause of the run, or that it has none; returns true if it is not the one that was told.
-    pub fn note_pause(&mut self, now: Option<&PauseReason>) -> bool {
-        let is_new = now != self.paused.as_ref();
-        if is_new {
-            self.paused = now.cloned();
+    /// Notes the pause of the run, or that it has none; returns those that were not told, in their order. While the rules
+    /// of the run do not hold, this is its pause.
+    pub fn note_pause(&mut self, held: Option<&PauseReason>, paused: Option<&PauseReason>) -> Vec<Option<PauseReason>> {
+        let mut pauses = std::mem::take(&mut self.stored);
+        if held.is_some() {
+            pauses.clear();
         }
-        is_new
+        pauses.push(held.or(paused).cloned());
+        pauses.retain(|pause| std::mem::replace(&mut self.paused, pause.clone()) != *pause);
+        pauses
     }
 
     /// Notes that the run waits for a message, or does not; returns true if it waits and was not told to.
