@@ -12,7 +12,7 @@ use pi_workflows::definition::schema::{
     RECORD_FIELDS, SETTINGS_FIELDS, TOOLS_FIELDS,
 };
 use pi_workflows::definition::variables::{MEANINGS, NAMED, PHASE_VARIABLES};
-use pi_workflows::definition::{AutoContinue, DEFAULT_MAX_LOOPS, PROGRAM_VARIABLES, Phase, Workflow};
+use pi_workflows::definition::{AutoContinue, DEFAULT_MAX_LOOPS, Phase, Workflow};
 use pi_workflows::text::{
     DEFAULT_ADVANCE_REMINDER, DEFAULT_BLOCK_REASON, DEFAULT_CANCELLED_MESSAGE, DEFAULT_COMPLETION_MESSAGE,
     DEFAULT_NOT_DONE_REMINDER, DEFAULT_STOP_MESSAGE, DefaultRole,
@@ -100,7 +100,6 @@ fn tables_of_reference() -> Vec<(&'static str, String)> {
         ("limits fields", linked(&LIMITS_FIELDS, "limits.")),
         ("tools fields", linked(&TOOLS_FIELDS, "tools.")),
         ("check fields", linked(&CHECK_FIELDS, "gate[].")),
-        ("variables of programs", variables_of_programs()),
         ("variables", variables()),
         ("events", events()),
         ("sums of events", sums()),
@@ -231,12 +230,6 @@ fn sums() -> String {
 
 /// The only template that is not a field.
 const PHASE_TEXT: &str = "the text of a phase";
-
-fn variables_of_programs() -> String {
-    let row = |(programs, names): &(&str, &[&str])| format!("| {programs} | `{}` |\n", names.join("`, `"));
-    let rows: String = PROGRAM_VARIABLES.iter().map(row).collect();
-    format!("| programs | names |\n| --- | --- |\n{rows}")
-}
 
 fn variables() -> String {
     let mut lines = vec!["| variable | known in | stands for |".to_owned(), "| --- | --- | --- |".into()];

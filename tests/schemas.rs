@@ -320,7 +320,7 @@ fn kind(field: &Field) -> Value {
             "type": type_of("object"),
             "minProperties": 1,
             "maxProperties": 50,
-            "propertyNames": { "pattern": "^[A-Z_][A-Z0-9_]*$", "maxLength": 60 },
+            "propertyNames": { "pattern": "^[a-z_][a-z0-9_]*$", "maxLength": 60 },
             "additionalProperties": { "type": "string", "pattern": "^(task$|(input|output|outcome|summary)\\.)" },
         }),
         Kind::Handed => json!({

@@ -42,8 +42,8 @@ pub use model::{
     refusal as path_refusal, runs_commands, short, unescaped, variables as path_variables, wait_ms, wider_for_commands,
     with_emoji, with_names, writes_path,
 };
-pub use model::{PROGRAM_VARIABLES, schema, seal, variables};
 pub(crate) use model::{is_blank, is_glob, is_space, trim};
+pub use model::{schema, seal, variables};
 pub use read::plain::{PlainFile, read as read_plain};
 pub use read::profiles::defined_profiles;
 pub use read::rule_place::rule_place;

@@ -46,19 +46,19 @@ function place(t) {
    */
   const review = (of, at = ".", more = {}) => {
     const run = (/** @type {string} */ step, values = {}) => {
-      const line = `. "$DIR/scripts/change.sh" && ${step}`;
+      const line = `. "$dir/scripts/change.sh" && ${step}`;
       assert.ok(readFileSync(join(WORKFLOW, "workflow.yaml"), "utf8").includes(`run: ${line}\n`), step);
-      const given = { ...env, ...more, DIR: WORKFLOW, OF: of, ...values };
+      const given = { ...env, ...more, dir: WORKFLOW, of, ...values };
       return spawnSync("bash", ["-c", line], { cwd: join(root, at), env: given, encoding: "utf8" });
     };
     const failed = (/** @type {ReturnType<typeof run>} */ { stdout, stderr }) => ({ failed: stderr.trim(), stdout });
     const first = run("base");
     if (first.status !== 0) return failed(first);
     const { base, how } = JSON.parse(first.stdout);
-    const list = run("whole", { BASE: base });
+    const list = run("whole", { base });
     if (list.status !== 0) return { ...failed(list), base, how };
     const LIST = `… (9 bytes before; all of it: ${WHOLE})\nx`;
-    const [files, diff] = [run("files", { BASE: base, HOW: how, LIST }), run("diff_all", { BASE: base })];
+    const [files, diff] = [run("files", { base, how, list: LIST }), run("diff_all", { base })];
     assert.deepEqual([files.status, files.stderr, diff.status, diff.stderr], [0, "", 0, ""]);
     return { base, how, list: list.stdout, files: files.stdout, diff: diff.stdout };
   };

@@ -333,7 +333,7 @@ for (const version of VERSIONS) {
     });
 
     test("a long task lies in the folder of the run: the agent gets its beginning, a command the whole", async (t) => {
-      const count = { run: 'printf %s "$TASK" | cksum > sum', id: "count", env: { TASK: "task" } };
+      const count = { run: 'printf %s "$task" | cksum > sum', id: "count", env: { task: "task" } };
       const files = workflow("flow", [{ id: "plan", instructions: "Do {description}" }], {
         ...OFF,
         inputs: { dir: { type: "text", default: "a" } },

@@ -245,7 +245,7 @@ test("the component accepts exactly the values that the schemas accept", LONG, (
   for (const type of ["list", "text", "number"])
     compare("workflow", { ...GOOD.workflow, inputs: { a: { type, default: [] } } });
   for (const other of [{ run: "x" }, { file: "x" }])
-    compare("phase", { ...GOOD.phase, gate: [{ ...other, env: { TASK: "task" } }] });
+    compare("phase", { ...GOOD.phase, gate: [{ ...other, env: { task: "task" } }] });
   assert.deepEqual(disagreements, []);
 });
 

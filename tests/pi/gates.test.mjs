@@ -93,8 +93,8 @@ for (const version of VERSIONS) {
                 id: "build",
                 gate: [
                   {
-                    run: 'printf "%s|%s|%s" "$TASK" "$DID" "$WHAT" > got',
-                    env: { TASK: "task", DID: "summary.plan", WHAT: "input.what" },
+                    run: 'printf "%s|%s|%s" "$task" "$did" "$what" > got',
+                    env: { task: "task", did: "summary.plan", what: "input.what" },
                   },
                 ],
               },

@@ -61,7 +61,7 @@ const TASKS = {
   "tasks/do.md": phaseFile({ id: "do", context: "fresh", instructions: "Do {item} ({itemNumber} of {itemCount})." }),
   "tasks/check.md": phaseFile({
     id: "check",
-    gate: [{ run: 'test -n "$ITEM" && echo "$ITEM" >> items.txt', env: { ITEM: "item" } }],
+    gate: [{ run: 'test -n "$item" && echo "$item" >> items.txt', env: { item: "item" } }],
   }),
   "tasks/last.md": phaseFile({ id: "last", instructions: "All done." }),
 };

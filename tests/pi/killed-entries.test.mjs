@@ -174,7 +174,7 @@ for (const version of VERSIONS) {
         const group = {
           id: "all",
           each: ["a", "b", "c"],
-          phases: [{ run: held('"$ITEM"').replace('go-"$ITEM"', '"go-$ITEM"'), id: "do", env: { ITEM: "item" } }],
+          phases: [{ run: held('"$item"').replace('go-"$item"', '"go-$item"'), id: "do", env: { item: "item" } }],
         };
         const { sandbox } = await stage(t, [next, REST], { globalFiles: files([group, "build.md"]) });
         const { begun, go, when } = project(sandbox);
@@ -331,7 +331,7 @@ test(`killed ${KILLS} times, a run loses no step, and begins none again without 
   const group = {
     id: "all",
     each: ["a", "b"],
-    phases: [{ run: 'echo "$ITEM" >> begun; sleep 0.2', id: "do", env: { ITEM: "item" } }],
+    phases: [{ run: 'echo "$item" >> begun; sleep 0.2', id: "do", env: { item: "item" } }],
   };
   const entries = [slow("one"), slow("two"), "plan.md", slow("three"), group, "build.md", slow("five")];
   const seed = Number(process.env.SEED ?? Date.now() % 2_147_483_648);

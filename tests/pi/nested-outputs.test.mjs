@@ -58,7 +58,7 @@ const note = (text) => leave("", { outputs: { text }, summary: text });
 for (const version of VERSIONS) {
   suite(`pi ${version}: outputs of nested workflows`, { concurrency: 2 }, () => {
     test("each entry has its own, in texts, conditions, commands and groups, also over a kill", async (t) => {
-      const env = { ONE: "output.one.notes", TWO: "output.two.found", MANY: "output.many.found" };
+      const env = { one: "output.one.notes", two: "output.two.found", many: "output.many.found" };
       const files = {
         ...HUNT,
         ...workflow("w", [], {
@@ -69,7 +69,7 @@ for (const version of VERSIONS) {
             { each: ["x", "y"], phases: [{ subworkflow: "hunt", id: "many" }] },
             { id: "sound", prompt: "Sound.", when: { "output.two.sound": true } },
             { id: "unsound", prompt: "Unsound.", when: { "output.one.sound": true } },
-            { run: 'printf "%s|" "$ONE" "$TWO" "$MANY" > given', env },
+            { run: 'printf "%s|" "$one" "$two" "$many" > given', env },
             { each: "output.one.found", phases: [{ id: "fix", prompt: "Fix {item.title} in {item.file}." }] },
             {
               id: "last",

@@ -38,8 +38,8 @@ const FILES = {
         outputs: OUTPUTS,
         gate: [
           {
-            run: 'printf "%s\\n" "$SIZE" "$TASKS" "$RISK" > given',
-            env: { SIZE: "output.plan.size", TASKS: "output.plan.tasks", RISK: "output.plan.risky" },
+            run: 'printf "%s\\n" "$size" "$tasks" "$risk" > given',
+            env: { size: "output.plan.size", tasks: "output.plan.tasks", risk: "output.plan.risky" },
           },
         ],
       },

@@ -102,7 +102,7 @@ for (const version of VERSIONS) {
     });
 
     test("is given to commands, and is the same after a resume; a missing one is made anew", LONG, async (t) => {
-      const gate = [{ run: 'test -s "$DIR/report.md" && touch "$DIR/seen"', env: { DIR: "runDir" } }];
+      const gate = [{ run: 'test -s "$dir/report.md" && touch "$dir/seen"', env: { dir: "runDir" } }];
       const { model, sandbox } = await stage(t, () => REST, {
         globalFiles: workflow("hello", [{ ...report, gate }, "build"], QUIET),
       });

@@ -32,13 +32,13 @@ const FIELDS = {
 
 /** Every value of the items, as a command gets it. */
 const ENV = {
-  FOUND: "output.do.found",
-  OK: "output.do.ok",
-  WHY: "output.do.why",
-  OUT: "outcome.do",
-  SUM: "summary.do",
-  LOG: "log.print",
-  NOTE: "input.note",
+  found: "output.do.found",
+  ok: "output.do.ok",
+  why: "output.do.why",
+  out: "outcome.do",
+  sum: "summary.do",
+  log: "log.print",
+  note: "input.note",
 };
 const TEXT =
   "F {output.do.found} O {output.do.ok} W {output.do.why} U {outcome.do} S {summary.do} N {input.note} L {log.print}.";
@@ -52,7 +52,7 @@ const fan = (group) => ({
       "plan.md",
       { run: "for i in $(seq 1 9000); do echo line $i; done", id: "print" },
       { id: "work", each: "output.plan.tasks", phases: ["do.md"], ...group },
-      { run: 'printf "%s|" "$FOUND" "$OK" "$WHY" "$OUT" "$SUM" "$NOTE" > given; printf %s "$LOG" > log', env: ENV },
+      { run: 'printf "%s|" "$found" "$ok" "$why" "$out" "$sum" "$note" > given; printf %s "$log" > log', env: ENV },
       { id: "good", phase: "good.md", when: { "output.do.ok": true, "outcome.do": "good" } },
       { subworkflow: "part", with: { all: "{output.do.found}" } },
       { id: "fixes", each: ["output.do.found", "input.extra"], phases: ["fix.md"] },
@@ -72,8 +72,8 @@ const fan = (group) => ({
     instructions: "Fix {item} ({itemNumber}/{itemCount}).",
     gate: [
       {
-        run: 'echo "$N/$C $I" >> fixed',
-        env: { N: "itemNumber", C: "itemCount", I: "item" },
+        run: 'echo "$n/$c $i" >> fixed',
+        env: { n: "itemNumber", c: "itemCount", i: "item" },
       },
     ],
   }),
@@ -106,14 +106,14 @@ const RECORDS = {
         phases: [
           { phase: "large.md", when: { "item.size": "large" } },
           {
-            run: 'printf "%s/%s/%s/%s;" "$TITLE" "$FILES" "$N" "$OK" >> seen; echo "$ITEM" >> items',
+            run: 'printf "%s/%s/%s/%s;" "$title" "$files" "$n" "$ok" >> seen; echo "$item" >> items',
             id: "note",
-            env: { TITLE: "item.title", FILES: "item.files", N: "item.n", OK: "item.ok", ITEM: "item" },
+            env: { title: "item.title", files: "item.files", n: "item.n", ok: "item.ok", item: "item" },
           },
           { subworkflow: "one", with: { title: "{item.title}" } },
         ],
       },
-      { run: 'echo "$ALL" > all', id: "all", env: { ALL: "output.plan.tasks" } },
+      { run: 'echo "$all" > all', id: "all", env: { all: "output.plan.tasks" } },
       "last.md",
     ],
   }),

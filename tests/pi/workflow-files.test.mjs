@@ -17,7 +17,7 @@ import { visibleStage } from "./harness/world.mjs";
 /** @typedef {import("./harness/sandbox.mjs").Sandbox} Sandbox */
 
 const REST = { text: "I rest." };
-const DIR = { DIR: "workflowDir" };
+const DIR = { dir: "workflowDir" };
 const SCAN = "grep -c TODO notes.txt\n";
 const CHECK = 'test "$(cat notes.txt)" = done\n';
 
@@ -27,7 +27,7 @@ const DOCTOR = {
     {
       id: "repair",
       write: ["notes.txt", ".pi/workflows/"],
-      gate: [{ run: 'sh "$DIR/scripts/look/again.sh"', env: DIR }],
+      gate: [{ run: 'sh "$dir/scripts/look/again.sh"', env: DIR }],
       instructions: "Repair what {workflowDir}/scripts/scan.sh found: {log.scan}",
     },
     "@report",
@@ -39,12 +39,12 @@ const withScan = (/** @type {Record<string, string>} */ files) => ({
   ...files,
   "doctor/workflow.yaml": files["doctor/workflow.yaml"].replace(
     "phases: [",
-    'phases: [{"id":"scan","run":"sh \\"$DIR/scripts/scan.sh\\"","env":{"DIR":"workflowDir"}},',
+    'phases: [{"id":"scan","run":"sh \\"$dir/scripts/scan.sh\\"","env":{"dir":"workflowDir"}},',
   ),
 });
 /** The user's own workflow that is nested in it. */
 const REPORT = {
-  ...workflow("report", [{ id: "sum", gate: [{ run: 'sh "$DIR/scripts/ok.sh"', env: DIR }] }], { show: "workflows" }),
+  ...workflow("report", [{ id: "sum", gate: [{ run: 'sh "$dir/scripts/ok.sh"', env: DIR }] }], { show: "workflows" }),
   "report/scripts/ok.sh": "touch reported\n",
 };
 const scriptOf = (/** @type {Sandbox} */ { project }, path = "look/again.sh") =>
@@ -98,7 +98,7 @@ for (const version of VERSIONS) {
         },
         {
           projectFiles: {
-            ...workflow("free", [{ id: "do", gate: [{ run: 'sh "$DIR/scripts/check.sh"', env: DIR }] }]),
+            ...workflow("free", [{ id: "do", gate: [{ run: 'sh "$dir/scripts/check.sh"', env: DIR }] }]),
             "free/scripts/check.sh": "true\n",
           },
         },
@@ -165,7 +165,7 @@ for (const version of VERSIONS) {
     }
 
     test("hold a branch and its run when they change while the branch works", LONG, async (t) => {
-      const gate = [{ run: 'sh "$DIR/scripts/check.sh"', env: DIR }];
+      const gate = [{ run: 'sh "$dir/scripts/check.sh"', env: DIR }];
       /** @type {() => void} */
       let change = () => {};
       const { sandbox } = await stage(t, team({ A: async () => void change() }), {

@@ -175,7 +175,7 @@ fn wrong_type(field: &str, expected: &'static str, found: ValueKind) -> Descript
             wrong.help("write a name and a type for each, as in `scope: { type: text }`")
         }
         (Some("env"), ValueKind::List) => {
-            wrong.help("write the name of a variable and of a value of the run, as in `SCOPE: input.scope`")
+            wrong.help("write the name of a variable and of a value of the run, as in `scope: input.scope`")
         }
         (Some("outcomes"), ValueKind::List) => wrong.help("each outcome has a target: `clean: next` for `clean`"),
         (Some("budget"), ValueKind::String | ValueKind::Number) => {

@@ -1,7 +1,7 @@
 //! Gates and their checks.
 
 use super::description::{Description, error, warning};
-use crate::definition::model::{list, meant_by_program, short};
+use crate::definition::model::{ValueName, is_variable, list, read_by_programs, short};
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum GateProblem {
@@ -9,7 +9,7 @@ pub enum GateProblem {
     NotOneKind { kinds: Vec<&'static str> },
     MisplacedCheckField { field: &'static str, of: &'static str },
     EnvSize { of: &'static str, limit: usize },
-    BadVariable { of: &'static str, name: String },
+    BadVariable { of: &'static str, name: String, value: Option<ValueName> },
     BadDuration { of: &'static str },
     BadExpression { words: String },
     BadGlob { field: &'static str, path: String },
@@ -32,10 +32,14 @@ impl GateProblem {
             }
             Self::MisplacedCheckField { field, of } => error(format!("`{field}` belongs to a check with `{of}`")),
             Self::EnvSize { of, limit } => error(format!("`{of}` must have from 1 to {limit} variables")),
-            Self::BadVariable { of, name } => {
-                let help = match meant_by_program(name) {
-                    Some(names) => format!("programs may run or load what is in `{names}`; use a name of your own"),
-                    None => "write a name of capital letters, digits and `_`".to_owned(),
+            Self::BadVariable { of, name, value } => {
+                let lower = name.to_ascii_lowercase();
+                let help = match (read_by_programs(&lower), value) {
+                    (Some(names), _) => format!("programs read `{names}`: use a name of your own"),
+                    (None, Some(value)) if is_variable(&lower) => {
+                        format!("write `{lower}: {value}`, and `\"${lower}\"` in the command")
+                    }
+                    (None, _) => "write a name of lower-case letters, digits and `_`".to_owned(),
                 };
                 error(format!("`{of}`: `{}` cannot be the name of a variable", short(name, 80)))
                     .help(help)

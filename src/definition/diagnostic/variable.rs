@@ -103,12 +103,12 @@ impl VariableProblem {
                 let wrong = error(format!("`{field}`: `{written}` is the name of a value, and no command")).marking(written);
                 match name {
                     ValueName::Input(_) | ValueName::Output { .. } => wrong.suggest(Some(name.to_string())),
-                    _ => wrong.help(format!("write `env: {{ VALUE: {name} }}` beside `run`, and `\"$VALUE\"` in its line")),
+                    _ => wrong.help(format!("write `env: {{ value: {name} }}` beside `run`, and `\"$value\"` in its line")),
                 }
             }
             Self::OtherFormInCommand { field, form } => {
                 error(format!("`{field}`: `{form}` is not replaced here"))
-                    .help("name a value in `env` beside `run`, as in `env: { SCOPE: input.scope }`, and write `\"$SCOPE\"` in the line")
+                    .help("name a value in `env` beside `run`, as in `env: { scope: input.scope }`, and write `\"$scope\"` in the line")
                     .marking(form)
             }
             Self::NotReplaced { field, name, named } => not_replaced(field, name, *named),
@@ -164,7 +164,7 @@ fn not_replaced(field: &str, name: &str, named: bool) -> Description {
     let value = ValueName::meant(name).map_or(name.to_owned(), |value| value.to_string());
     if named && field.ends_with("run") {
         return kind
-            .help(format!("write `env: {{ NAME: {value} }}` beside `run`, and `\"$NAME\"` in its place"))
+            .help(format!("write `env: {{ value: {value} }}` beside `run`, and `\"$value\"` in its place"))
             .marking(&format!("{{{name}}}"));
     }
     if named && matches!(field, "gate.file" | "write") {

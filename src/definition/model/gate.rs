@@ -6,7 +6,6 @@ use std::fmt;
 
 use super::blank::trim;
 use super::bound_values::BoundValue;
-use super::program_variables::meant_by_program;
 use super::values::ValueName;
 use super::words::short;
 
@@ -157,13 +156,43 @@ impl From<&str> for Command {
 /// Maximum length of the name of a variable, in bytes.
 const MAX_VARIABLE: usize = 60;
 
-/// Returns true if a text can be the name of a variable: capital letters, digits and `_`, without a
-/// [meaning for programs](meant_by_program).
+/// Names of variables in lower case that programs read all the same, with `*` for any beginning or end: by curl and
+/// others, npm, pnpm and Yarn, zsh and bash, fish, rc, TeX, and scripts of Autoconf.
+const READ_BY_PROGRAMS: [&str; 15] = [
+    "*_proxy",
+    "npm_*",
+    "pnpm_*",
+    "yarn_*",
+    "path",
+    "fpath",
+    "cdpath",
+    "module_path",
+    "_",
+    "fish_*",
+    "fn_*",
+    "openin_any",
+    "openout_any",
+    "shell_escape*",
+    "ac_cv_*",
+];
+
+/// Returns the first of [`READ_BY_PROGRAMS`] that this name matches.
+pub fn read_by_programs(name: &str) -> Option<&'static str> {
+    let matches = |pattern: &str| match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
+        (Some(end), _) => name.ends_with(end),
+        (None, Some(beginning)) => name.starts_with(beginning),
+        (None, None) => name == pattern,
+    };
+    READ_BY_PROGRAMS.into_iter().find(|pattern| matches(pattern))
+}
+
+/// Returns true if a text can be the name of a variable: lower-case letters, digits and `_`, which POSIX keeps for
+/// applications (Base Definitions, 8.1), and not [read by programs](read_by_programs).
 pub fn is_variable(name: &str) -> bool {
     (1..=MAX_VARIABLE).contains(&name.len())
-        && name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
+        && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
         && !name.starts_with(|c: char| c.is_ascii_digit())
-        && meant_by_program(name).is_none()
+        && read_by_programs(name).is_none()
 }
 
 /// A regular expression; `^` and `$` match at lines. The expression is compiled for matching at its first use; a load

@@ -21,7 +21,6 @@ pub mod path_variables;
 pub mod paths;
 pub mod permission;
 pub mod places;
-pub mod program_variables;
 pub mod records;
 pub mod results;
 pub mod rule_inputs;
@@ -46,8 +45,8 @@ pub mod written_paths;
 pub use self::{
     bound_values::*, budget::*, files::*, gate::*, groups::*, hidden::*, inputs::*, library::*, limits::*, models::*,
     offers::*, outcomes::*, own_limits::*, own_work::*, parallel::*, path_variables::*, paths::*, permission::*,
-    program_variables::*, records::*, results::*, rule_inputs::*, schema::*, scripts::*, settings::*, tools::*,
-    totals::*, user_limits::*, value_type::*, values::*, words::*, work::*, workflow::*,
+    records::*, results::*, rule_inputs::*, schema::*, scripts::*, settings::*, tools::*, totals::*, user_limits::*,
+    value_type::*, values::*, words::*, work::*, workflow::*,
 };
 pub use nearest::nearest;
 

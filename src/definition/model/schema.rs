@@ -357,9 +357,9 @@ table! {
         "thinking": Kind::OneOf(&THINKING) => "",
         /// Maximum duration of the command of `run`, at most a day.
         "timeout": Kind::OrInput(&Kind::Duration("10m")) => "10m",
-        /// Variables of the environment of `run`, each with a value of the run: `input.NAME`, `output.ID.NAME`,
-        /// `outcome.ID`, `summary.ID`, `log.ID`, `item`, `itemNumber`, `itemCount`, `task`, `runDir` or
-        /// `workflowDir`.
+        /// Variables of the environment of `run`, with names in lower case, each with a value of the run: `input.NAME`,
+        /// `output.ID.NAME`, `outcome.ID`, `summary.ID`, `log.ID`, `item`, `itemNumber`, `itemCount`, `task`, `runDir`
+        /// or `workflowDir`.
         "env": Kind::Variables => "none",
         /// With `run`: values that the command gives, by name, as one JSON object on its standard output.
         "outputs": Kind::Outputs(&STEP_OUTPUT_FIELDS) => "none",
@@ -441,9 +441,9 @@ table! {
         "label": Kind::Text => "the command or path",
         /// Maximum duration of the command of `run`, at most a day.
         "timeout": Kind::OrInput(&Kind::Duration("10m")) => "10m",
-        /// Variables of the environment of `run`, each with a value of the run: `input.NAME`, `output.ID.NAME`,
-        /// `outcome.ID`, `summary.ID`, `log.ID`, `item`, `itemNumber`, `itemCount`, `task`, `runDir` or
-        /// `workflowDir`.
+        /// Variables of the environment of `run`, with names in lower case, each with a value of the run: `input.NAME`,
+        /// `output.ID.NAME`, `outcome.ID`, `summary.ID`, `log.ID`, `item`, `itemNumber`, `itemCount`, `task`, `runDir`
+        /// or `workflowDir`.
         "env": Kind::Variables => "",
         /// A regular expression that must match in the file of `file`; `^` and `$` mean lines.
         "contains": Kind::Text => "",

@@ -238,7 +238,8 @@ pub(super) fn env(fields: &mut Fields, path: &[PathPart], of: &'static str, item
     for (name, value) in entries {
         if !is_variable(name) {
             let at = [&here[..], &[PathPart::Name(name)]].concat();
-            fields.report(&at, GateProblem::BadVariable { of, name: name.clone() });
+            let value = if let Yaml::String(text) = value { ValueName::parse(text).ok() } else { None };
+            fields.report(&at, GateProblem::BadVariable { of, name: name.clone(), value });
             continue;
         }
         let field = format!("{of}.{name}");

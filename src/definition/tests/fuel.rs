@@ -41,11 +41,11 @@ const DIMENSIONS: [(&str, usize, Make); 18] = [
         of_phases(files, n, |_| format!("results: [{}]\n", list(20, |r| format!("pp{r}"))), |_| String::new());
     }),
     ("checks", 5, |files, n| {
-        let checks = |_| format!("gate: [{}]\n", list(n, |c| format!("{{ run: x, env: {{ A: summary.p{c} }} }}")));
+        let checks = |_| format!("gate: [{}]\n", list(n, |c| format!("{{ run: x, env: {{ a: summary.p{c} }} }}")));
         of_phases(files, 20, checks, |_| String::new());
     }),
     ("variables of commands", 5, |files, n| {
-        let env = |_| format!("gate: [{{ run: x, env: {{ {} }} }}]\n", list(n, |v| format!("V{v}: outcome.p{v}")));
+        let env = |_| format!("gate: [{{ run: x, env: {{ {} }} }}]\n", list(n, |v| format!("v{v}: outcome.p{v}")));
         of_phases(files, 20, env, |_| String::new());
     }),
     ("variables of texts", 40, |files, n| {

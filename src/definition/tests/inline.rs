@@ -44,7 +44,7 @@ fn a_phase_without_a_file_is_that_of_its_file() {
         "tools: { whitelist: [Bash] }",
         "tools: { whitelist: [read], blacklist: [edit] }",
         "outcomes: { more: nowhere }",
-        "gate: [{ file: ../a.md }, { run: a, env: { A: output.x.y } }]",
+        "gate: [{ file: ../a.md }, { run: a, env: { a: output.x.y } }]",
         "gate: [{ file: a.md, contains: \"(\" }]",
         "gateAttempts: 0",
         "outputs: { n: { type: nmber } }",

@@ -2,7 +2,7 @@
 
 use super::*;
 
-const FLOW: &str = "name: W\ncommandName: w\ninitialMessage: Go\nphases: [{ run: 'sh \"$DIR/scripts/a.sh\"', env: { DIR: workflowDir } }]\n";
+const FLOW: &str = "name: W\ncommandName: w\ninitialMessage: Go\nphases: [{ run: 'sh \"$dir/scripts/a.sh\"', env: { dir: workflowDir } }]\n";
 
 /// The user's workflow `w` with these files in its folder.
 fn files(scripts: &[(&str, &str)]) -> Files {

@@ -56,7 +56,7 @@ phases:
   - subworkflow: in
   - { id: a, prompt: \"{output.in.found} {output.in.size}\", when: { output.in.ok: true } }
   - { id: each, each: output.in.found, phases: [{ id: b, prompt: \"{item.title}\" }] }
-  - { run: \"true\", env: { N: output.in.numbers }, when: { given: output.in.note } }
+  - { run: \"true\", env: { n: output.in.numbers }, when: { given: output.in.note } }
 ";
     let (library, messages) = check(OUTPUTS, outer);
     assert_eq!(messages, [""; 0]);
@@ -127,8 +127,8 @@ fn what_does_not_come_out_is_an_error_outside() {
             "`each`: expected an input or an output of an earlier phase that is a list, found `output.in.ok`",
         ),
         (
-            "{ run: \"true\", env: { A: output.in.title } }",
-            "`env.A`: expected an output of an entry of the workflow, found `output.in.title`",
+            "{ run: \"true\", env: { a: output.in.title } }",
+            "`env.a`: expected an output of an entry of the workflow, found `output.in.title`",
         ),
         (
             "{ id: a, prompt: x, when: { output.in.ok: maybe } }",

@@ -226,10 +226,10 @@ phases:
 
 #[test]
 fn a_value_is_allowed_whatever_variables_its_command_has() {
-    let workflow = GIVEN.replace("run: input.check", "run: input.check, env: { OUT: runDir }");
+    let workflow = GIVEN.replace("run: input.check", "run: input.check, env: { out: runDir }");
     let facts = Facts { allowed: vec![Command::given_value("npm test ")], ..Facts::default() };
     let request = unattended(&workflow, facts.clone(), "w check=\"npm test\" x");
     assert!(matches!(request, Request::Exec { .. }), "{request:?}");
-    let request = unattended(&workflow, facts, "w check=\"npm test # OUT\" x");
+    let request = unattended(&workflow, facts, "w check=\"npm test # out\" x");
     assert!(matches!(request, Request::Select { .. }), "{request:?}");
 }

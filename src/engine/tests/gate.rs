@@ -718,7 +718,7 @@ fn the_question_about_a_command_names_the_gate_of_the_project() {
 }
 
 /// A gate whose command gets the task, the outcome of `a`, its summary, and an input.
-const VARIABLES: &str = "gate: [{run: 'make \"$WHAT\"', label: make, env: {WHAT: input.what, TASK: task, HOW: outcome.a, DID: summary.a}}]\n";
+const VARIABLES: &str = "gate: [{run: 'make \"$what\"', label: make, env: {what: input.what, task: task, how: outcome.a, did: summary.a}}]\n";
 
 /// A run in phase `b` with [`VARIABLES`], whose input and summary of `a` have this value.
 fn with_variables(value: &str, is_project: bool) -> Session {
@@ -743,9 +743,9 @@ fn a_command_gets_values_by_name_and_not_in_its_line() {
         let mut session = with_variables(value, false);
         let (_, request) = asked(session.call_next().reply);
         let Request::Exec { command, env, .. } = request else { panic!("{request:?}") };
-        assert_eq!(command, "make \"$WHAT\"");
+        assert_eq!(command, "make \"$what\"");
         let env: crate::sorted::Map<&str, &str> = env.iter().map(|(name, value)| (&**name, &**value)).collect();
-        assert_eq!([env["WHAT"], env["HOW"], env["DID"], env["TASK"]], [value, "good", value, "The task"]);
+        assert_eq!([env["what"], env["how"], env["did"], env["task"]], [value, "good", value, "The task"]);
         assert_eq!(env.len(), 4);
     }
 }
@@ -754,7 +754,7 @@ fn a_command_gets_values_by_name_and_not_in_its_line() {
 fn a_value_that_no_variable_can_have_fails_the_check() {
     let mut session = with_variables("a\0b", false);
     let text = told(&session.call_next());
-    assert!(text.contains("the value of DID has a NUL character"), "{text}");
+    assert!(text.contains("the value of did has a NUL character"), "{text}");
 }
 
 #[test]
@@ -763,11 +763,11 @@ fn the_user_agrees_to_the_line_and_to_what_its_variables_are() {
     let (ticket, request) = asked(session.call_next().reply);
     let Request::Select { title, options } = request else { panic!("{request:?}") };
     for line in [
-        "make \"$WHAT\"",
-        "# WHAT is input.what, from the start of the run or, by `with`, the agent",
-        "# TASK is task, from the user",
-        "# HOW is outcome.a, from the agent",
-        "# DID is summary.a, from the agent",
+        "make \"$what\"",
+        "# what is input.what, from the start of the run or, by `with`, the agent",
+        "# task is task, from the user",
+        "# how is outcome.a, from the agent",
+        "# did is summary.a, from the agent",
     ] {
         assert!(title.contains(line), "{title}");
     }
@@ -777,7 +777,7 @@ fn the_user_agrees_to_the_line_and_to_what_its_variables_are() {
     assert!(matches!(request, Request::Exec { .. }), "{request:?}");
     // The same line with another value behind a name needs another consent.
     let phase = session.files.project.get_mut("flat/b.md").unwrap();
-    *phase = phase.replacen("WHAT: input.what", "WHAT: summary.a", 1);
+    *phase = phase.replacen("what: input.what", "what: summary.a", 1);
     let _ = session.on(Event::Session { stored: None, in_view: None, facts: with_ui() });
     let _ = session.without_ui(Event::Command { name: "workflow", arguments: "flat y" });
     let input = json!({ "action": "next", "outcome": "good", "summary": "S" }).to_string();

@@ -185,7 +185,7 @@ fn a_phase_that_is_left_without_its_outputs_has_none() {
 #[test]
 fn outputs_go_along_where_a_gate_waits_and_a_later_call_need_not_repeat_them() {
     let workflow = format!("{HEAD}phases: [plan.md, build.md]\n");
-    let plan = format!("{OUTPUTS}gate: [{{file: there.txt}}, {{run: check, env: {{SIZE: output.plan.size}}}}]");
+    let plan = format!("{OUTPUTS}gate: [{{file: there.txt}}, {{run: check, env: {{size: output.plan.size}}}}]");
     let files = [("w/workflow.yaml", &*workflow), ("w/plan.md", &plan), ("w/build.md", "")];
     let mut session = begun(&files);
     let (text, _) = session.next_giving(large());
@@ -196,7 +196,7 @@ fn outputs_go_along_where_a_gate_waits_and_a_later_call_need_not_repeat_them() {
     // The command gets the outputs that the phase has handed over.
     let asked = session.on(Event::Step { input: r#"{"action":"next"}"#, nested: false }).reply;
     let Reply::Ask { ticket, request: Request::Exec { env, .. } } = asked else { panic!("{asked:?}") };
-    assert_eq!(env, [("SIZE".to_owned(), "large".to_owned())]);
+    assert_eq!(env, [("size".to_owned(), "large".to_owned())]);
     let answer = Answer::Ran(Ran {
         cut_bytes: 0,
         end: CommandEnd::Exited(0),

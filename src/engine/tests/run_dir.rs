@@ -113,7 +113,7 @@ fn a_process_that_gets_the_claim_late_opens_it_before_the_run_goes_on() {
     for takes_over in [true, false] {
         let with_step = || {
             let mut session = session("---\nGo.\n");
-            let step = "- {run: ls, id: s, env: {DIR: runDir}}";
+            let step = "- {run: ls, id: s, env: {dir: runDir}}";
             let workflow = format!("name: W\ncommandName: w\ninitialMessage: Go\nphases:\n{step}\n- a.md\n");
             session.files.global.insert("w/workflow.yaml".into(), workflow);
             session.ui = Ui::Terminal;
@@ -156,7 +156,7 @@ fn a_name_that_the_host_does_not_make_is_none() {
 
 #[test]
 fn a_run_without_its_folder_tells_the_user_and_runs_no_command_that_needs_it() {
-    let gate = "gate: [{run: 'rm -rf \"$DIR\"/x', env: {DIR: runDir}}]\n---\nSee {runDir}.\n";
+    let gate = "gate: [{run: 'rm -rf \"$dir\"/x', env: {dir: runDir}}]\n---\nSee {runDir}.\n";
     let mut session = session(gate);
     let _ = session.command("workflow", "w x");
     let run = session.stored_run().cloned();
@@ -172,14 +172,14 @@ fn a_run_without_its_folder_tells_the_user_and_runs_no_command_that_needs_it() {
     let (text, _) = session.step("next");
     assert!(text.contains("See (none)."), "{text}");
     let (text, _) = session.step("next");
-    assert!(text.contains("DIR has no value: the run has no folder"), "{text}");
+    assert!(text.contains("dir has no value: the run has no folder"), "{text}");
     // With the folder the command gets the path.
     session.files.no_run_dir = None;
     let run = session.stored_run().cloned();
     assert_eq!(Session::errors(&session.restored(run)), [""; 0]);
     let reply = session.on(Event::Step { input: r#"{"action":"next"}"#, nested: false }).reply;
     let Reply::Ask { request: Request::Exec { env, .. }, .. } = reply else { panic!("{reply:?}") };
-    assert_eq!(env, [("DIR".to_owned(), PATH.to_owned())]);
+    assert_eq!(env, [("dir".to_owned(), PATH.to_owned())]);
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn a_long_task_lies_in_the_folder_and_is_whole_for_commands() {
     let task = format!("{}\nEND", "é ".repeat(8000));
     let start = format!("w {task}");
     // The workflow names no folder.
-    let mut session = session("gate: [{run: 'true', env: {TASK: task}}]\n---\nDo {description}\n");
+    let mut session = session("gate: [{run: 'true', env: {task: task}}]\n---\nDo {description}\n");
     for (dir, file, reason) in
         [(Some(".pi: it is a link"), None, ".pi: it is a link"), (None, Some("task.md: full"), "task.md: full")]
     {
@@ -239,7 +239,7 @@ fn a_long_task_lies_in_the_folder_and_is_whole_for_commands() {
     let next = |session: &mut Session| session.on(Event::Step { input: r#"{"action":"next"}"#, nested: false });
     let reply = next(&mut session).reply;
     let Reply::Ask { request: Request::Exec { env, .. }, .. } = reply else { panic!("{reply:?}") };
-    assert!(env == [("TASK".to_owned(), task)]);
+    assert!(env == [("task".to_owned(), task)]);
     // Without the entry no command gets the beginning for the whole.
     for entry in [None, Some(format!(r#"{{"taskId":"{TASK_ID}","text":"Do less"}}"#))] {
         session.files.tasks = entry.into_iter().collect();
@@ -247,7 +247,7 @@ fn a_long_task_lies_in_the_folder_and_is_whole_for_commands() {
         let _ = session.restored(stored);
         let _ = session.on(Event::AgentStart);
         let (text, _) = session.step("next");
-        assert!(text.contains("TASK has no value: the session does not have the whole task"), "{text}");
+        assert!(text.contains("task has no value: the session does not have the whole task"), "{text}");
     }
     // The bound of all tasks.
     let _ = session.command("workflow", ":cancel");

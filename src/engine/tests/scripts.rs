@@ -37,7 +37,7 @@ impl Session {
 
 #[test]
 fn each_workflow_has_its_own_folder_in_texts_and_commands() {
-    let mut session = session("gate: [{ run: 'sh \"$D/scripts/a.sh\"', env: { D: workflowDir } }]\n");
+    let mut session = session("gate: [{ run: 'sh \"$d/scripts/a.sh\"', env: { d: workflowDir } }]\n");
     session.engine.session.allow_commands = true;
     let output = session.command("workflow", "w x");
     let prompts = output
@@ -53,7 +53,7 @@ fn each_workflow_has_its_own_folder_in_texts_and_commands() {
     else {
         panic!("no command");
     };
-    assert_eq!(env, [("D".to_owned(), "/project/.pi/workflows/w".to_owned())]);
+    assert_eq!(env, [("d".to_owned(), "/project/.pi/workflows/w".to_owned())]);
     let ran = Ran {
         cut_bytes: 0,
         end: CommandEnd::Exited(0),

@@ -322,7 +322,7 @@ fn a_stored_value_out_of_range_is_no_bound() {
 #[test]
 fn each_value_stays_in_its_place() {
     for value in REFUSED.into_iter().chain(LITERAL) {
-        let gate = "gate:\n  - run: check \"$WHAT\" \"$SIZE\"\n    env: { WHAT: input.name, SIZE: output.a.size }\n    label: 'of {input.name} and {output.a.size}'";
+        let gate = "gate:\n  - run: check \"$what\" \"$size\"\n    env: { what: input.name, size: output.a.size }\n    label: 'of {input.name} and {output.a.size}'";
         let ask = "{ ask: 'Ship {input.name} and {output.a.size}?', id: q, outcomes: { y: next } }";
         let outputs = "outputs: { size: { type: text } }";
         let mut session = with("");
@@ -346,9 +346,9 @@ fn each_value_stays_in_its_place() {
         let Reply::Ask { ticket, request: Request::Exec { command, env, .. } } = reply else {
             panic!("{value:?}: {reply:?}")
         };
-        assert_eq!(command, "check \"$WHAT\" \"$SIZE\"", "{value:?}");
+        assert_eq!(command, "check \"$what\" \"$size\"", "{value:?}");
         let of = |name: &str| (name.to_owned(), value.to_owned());
-        assert_eq!(env, [of("WHAT"), of("SIZE")]);
+        assert_eq!(env, [of("what"), of("size")]);
         let answer = Answer::Ran(Ran {
             cut_bytes: 0,
             end: CommandEnd::Exited(0),

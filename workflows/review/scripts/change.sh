@@ -1,4 +1,4 @@
-# The change that is reviewed. Each step of workflow.yaml calls one of the last functions with DIR, OF and what earlier steps gave in the environment.
+# The change that is reviewed. Each step of workflow.yaml calls one of the last functions with dir, of and what earlier steps gave in the environment.
 export LC_ALL=C GIT_OPTIONAL_LOCKS=0
 DEFAULT=HEAD~1
 
@@ -28,28 +28,28 @@ usable() {
 # Prints the commit, or the empty tree, with which the files are compared, as JSON.
 base() {
   usable
-  case $OF in -*) fail "no commit: write of=refs/heads/$OF for a branch whose name begins with -" ;; esac
-  local shallow of base said
+  case $of in -*) fail "no commit: write of=refs/heads/$of for a branch whose name begins with -" ;; esac
+  local shallow commit base said
   shallow=$(git rev-parse --is-shallow-repository)
-  if ! of=$(git rev-parse --verify --end-of-options "$OF^{commit}" 2> /dev/null); then
-    of=$(git rev-parse --verify --end-of-options "$OF^{commit}" 2>&1)
+  if ! commit=$(git rev-parse --verify --end-of-options "$of^{commit}" 2> /dev/null); then
+    commit=$(git rev-parse --verify --end-of-options "$of^{commit}" 2>&1)
     # Before the first commit there is nothing; the parents of the last commit of a shallow clone are only missing.
-    if [ "$OF" = "$DEFAULT" ] && [ "$shallow" = false ] && ! git rev-parse --verify --quiet HEAD^ > /dev/null; then
+    if [ "$of" = "$DEFAULT" ] && [ "$shallow" = false ] && ! git rev-parse --verify --quiet HEAD^ > /dev/null; then
       printf '{"base": "%s", "how": "empty"}\n' "$(git hash-object -t tree --stdin < /dev/null)"
       return
     fi
-    said="${of%%$'\n'*}: no commit $OF here"
+    said="${commit%%$'\n'*}: no commit $of here"
     if [ "$shallow" = true ]; then
       fail "$said, as this clone is shallow: run git fetch --unshallow (in a CI job fetch-depth: 0)"
-    elif git rev-parse --verify --quiet --end-of-options "origin/$OF^{commit}" > /dev/null; then
-      fail "$said: write of=origin/$OF"
+    elif git rev-parse --verify --quiet --end-of-options "origin/$of^{commit}" > /dev/null; then
+      fail "$said: write of=origin/$of"
     fi
     fail "$said: git log shows those that there are"
   fi
-  if base=$(git merge-base "$of" HEAD 2> /dev/null); then
-    printf '{"base": "%s", "how": "%s"}\n' "$base" "$([ "$base" = "$of" ] && echo same || echo merge-base)"
+  if base=$(git merge-base "$commit" HEAD 2> /dev/null); then
+    printf '{"base": "%s", "how": "%s"}\n' "$base" "$([ "$base" = "$commit" ] && echo same || echo merge-base)"
   else
-    printf '{"base": "%s", "how": "unrelated"}\n' "$of"
+    printf '{"base": "%s", "how": "unrelated"}\n' "$commit"
   fi
 }
 
@@ -58,13 +58,13 @@ untracked() { git ls-files -z --full-name --others --exclude-standard -- :/ ':(e
 # Prints all files of the change, each on a line with its added and removed lines.
 list() {
   untracked | tr '\n\0' '?\n' | sed 's/^/not tracked, to be read: /'
-  changed --numstat --summary "$BASE" -- || exit 1
+  changed --numstat --summary "$base" -- || exit 1
 }
 
 whole() {
   local all
   all=$(list) || exit 1
-  [ -n "$all" ] || fail "no change since $OF"
+  [ -n "$all" ] || fail "no change since $of"
   printf '%s\n' "$all"
 }
 
@@ -73,9 +73,9 @@ find_hidden() {
   local path attribute value counts
   hidden=()
   while IFS= read -r -d '' path && IFS= read -r -d '' attribute && IFS= read -r -d '' value; do
-    [ "$value" = unset ] && ! { on_disk "$path"; git cat-file blob "$BASE:$path" 2> /dev/null | head -c 8000; } | has_nul && hidden+=("$path")
+    [ "$value" = unset ] && ! { on_disk "$path"; git cat-file blob "$base:$path" 2> /dev/null | head -c 8000; } | has_nul && hidden+=("$path")
   done < <(
-    changed --no-renames --numstat -z "$BASE" -- | while IFS= read -r -d '' counts; do
+    changed --no-renames --numstat -z "$base" -- | while IFS= read -r -d '' counts; do
       case $counts in -$'\t'-$'\t'*) printf '%s\0' "${counts#-$'\t'-$'\t'}" ;; esac
     done | git -C "./$(git rev-parse --show-cdup)" check-attr -z --stdin diff
   )
@@ -97,15 +97,15 @@ files() {
   local up all
   up=$(git rev-parse --show-cdup)
   if [ -n "$up" ]; then echo "Paths begin at \`${up%/}\`, seen from your folder: read \`${up}PATH\`."; else echo "Paths begin at \`.\`, your folder."; fi
-  case $HOW in
-    merge-base) echo "It begins where HEAD and $OF parted, at $BASE." ;;
+  case $how in
+    merge-base) echo "It begins where HEAD and $of parted, at $base." ;;
     unrelated)
-      echo "HEAD and $OF have no commit in common, so they are compared directly: the work of others may look like its reverse."
+      echo "HEAD and $of have no commit in common, so they are compared directly: the work of others may look like its reverse."
       [ "$(git rev-parse --is-shallow-repository)" = false ] || echo "This clone is shallow; git fetch --unshallow gets the missing commits."
       ;;
     empty) echo "There is no commit before it: all files are new." ;;
   esac
-  echo "One file of it: git diff --text --no-ext-diff --no-textconv $BASE -- ':/PATH'"
+  echo "One file of it: git diff --text --no-ext-diff --no-textconv $base -- ':/PATH'"
   find_hidden
   if [ ${#hidden[@]} -gt 0 ]; then
     echo "Attributes (-diff) keep these texts out of git's diff; here they are shown, first of all:"
@@ -122,16 +122,16 @@ files() {
   echo
   all=$(list)
   local count
-  count=$({ untracked; changed --name-only -z "$BASE" --; } | tr -dc '\0' | wc -c)
+  count=$({ untracked; changed --name-only -z "$base" --; } | tr -dc '\0' | wc -c)
   if [ "$count" -le 300 ] && [ ${#all} -le 18000 ]; then
     printf '%s\n' "Its files, with the lines that are added and removed:" "$all"
     return
   fi
   # The summary of the step with the list names its file.
   local file
-  file=$(printf '%s\n' "$LIST" | sed -n '1s/^… (.*: \(.*\))$/\1/p')
+  file=$(printf '%s\n' "$list" | sed -n '1s/^… (.*: \(.*\))$/\1/p')
   echo "$((count)) files${file:+, all of them in $file}. Their folders:"
-  { untracked; changed --name-only -z "$BASE" --; } | tr '\n\0' '?\n' | folders
+  { untracked; changed --name-only -z "$base" --; } | tr '\n\0' '?\n' | folders
 }
 
 # Prints the folders of paths with the numbers of their files, as deep as 150 lines allow.
@@ -161,6 +161,6 @@ diff_all() {
     shown+=(":(top,literal)$path")
     others+=(":(top,exclude,literal)$path")
   done
-  if [ ${#shown[@]} -gt 0 ]; then changed --text "$BASE" -- "${shown[@]}" || exit 1; fi
-  changed "$BASE" -- :/ "${others[@]}"
+  if [ ${#shown[@]} -gt 0 ]; then changed --text "$base" -- "${shown[@]}" || exit 1; fi
+  changed "$base" -- :/ "${others[@]}"
 }
