@@ -47,7 +47,7 @@ fn every_field_is_read() {
         ),
         (
             "w/a.md",
-            "\u{feff}---\r\nid: a\r\nname: A\r\nemoji: \"🔍\"\r\ntools: {whitelist: [read, 7]}\r\navailableProfiles: [x]\r\nsummary: required\r\ninteractive: true\r\ncontext: shared\r\nmodel: [strong, 'p/m:x:high']\r\nthinking: off\r\nwrite: []\r\nsandbox: off\r\nbudget: {turns: 7}\r\nonBudget: next\r\n---\r\n\r\n# Do\r\nit\r\n",
+            "\u{feff}---\r\nid: a\r\nname: A\r\nemoji: \"🔍\"\r\ntools: {whitelist: [read, 7]}\r\navailableProfiles: [x]\r\nsummary: required\r\ninteractive: true\r\ncontext: shared\r\nmodel: [strong, 'p/m:x:high']\r\nwrite: []\r\nsandbox: off\r\nbudget: {turns: 7}\r\nonBudget: next\r\n---\r\n\r\n# Do\r\nit\r\n",
         ),
         ("_shared/b.md", "---\nid: b\nname: B\nemoji: b\ntools: {blacklist: []}\n---\nB"),
         ("s/workflow.yaml", "name: S\nshow: workflows\nphases: [../w/a.md]"),
@@ -73,11 +73,7 @@ fn every_field_is_read() {
         outcomes: vec![],
         outputs: vec![],
         gate: None,
-        model: OwnModel {
-            names: vec!["strong".into(), "p/m:x:high".into()],
-            thinking: Some(Thinking::Off),
-            of_entry: false,
-        },
+        model: OwnModel { names: vec!["strong".into(), "p/m:x:high".into()], of_entry: false },
     };
     let b = Phase {
         id: "b".into(),

@@ -30,13 +30,10 @@ fn tool_note(phase: &Phase) -> Option<String> {
     }
 }
 
-/// Returns a note on the model and the thinking level of a phase, an entry or a workflow; `None` without either.
+/// Returns a note on the model of a phase, an entry or a workflow; `None` without one.
 fn model_note(own: &OwnModel) -> Option<String> {
     let names: Vec<String> = own.names.iter().map(|name| short(name)).collect();
-    let model = (!names.is_empty()).then(|| format!("model: {}", names.join(" or ")));
-    let thinking = own.thinking.map(|level| format!("thinking: {}", level.name()));
-    let notes: Vec<String> = model.into_iter().chain(thinking).collect();
-    (!notes.is_empty()).then(|| notes.join("; "))
+    (!names.is_empty()).then(|| format!("model: {}", names.join(" or ")))
 }
 
 /// Returns a note on the files in `scripts/` of a workflow; `None` without any, and for a group in it.
@@ -682,14 +679,13 @@ loopable: false
 id: plan
 name: Plan
 emoji: '*'
-model: [best, anthropic/claude]
-thinking: high
+model: [best:high, anthropic/claude]
 budget: { turns: 5 }
 ---
 Do it.
 ",
             ),
-            ("s/look.md", "---\nid: look\nname: Look\nemoji: '*'\nthinking: off\n---\nDo it.\n"),
+            ("s/look.md", "---\nid: look\nname: Look\nemoji: '*'\nmodel: ':off'\n---\nDo it.\n"),
             ("settings.yaml", "models: { best: [anthropic/claude] }\n"),
         ] {
             files.global.insert(path.to_owned(), text.to_owned());
@@ -703,14 +699,14 @@ Do it.
   n1>\"budget: $2.50, 40 turns\"]:::note
   n2>\"at most 3 loops\"]:::note
   p1[\"* Plan\"]
-  n3>\"model: best or anthropic/claude; thinking: high\"]:::note
+  n3>\"model: best:high or anthropic/claude\"]:::note
   n4>\"budget: 5 turns\"]:::note
   n5>\"with: of={input.issue}, scope=#lt;api#gt;\"]:::note
   n6>\"budget: 20m\"]:::note
   n7>\"at most 0 loops\"]:::note
   subgraph g1[\"S\"]
     p2[\"* Look\"]
-    n8>\"thinking: off\"]:::note
+    n8>\"model: :off\"]:::note
   end
   done([\"DONE\"])
   start -.- n1

@@ -634,7 +634,7 @@ const BOUNDED = {
   ...workflow(
     "flow",
     [
-      { id: "plan", model: ["best", "some/model"], thinking: "high", budget: { turns: 5 } },
+      { id: "plan", model: ["best:high", "some/model"], budget: { turns: 5 } },
       { id: "fix", outcomes: { clean: "next", issues: "plan" } },
       "@part",
     ],
@@ -659,7 +659,7 @@ test("show and graph name models, budgets, loops and the values of with", (t) =>
   const show = run(["show", "flow"]).stdout;
   assert.ok(show.includes("\nFor the whole run, budget: $2.50; at most 50 loops.\n"), show);
   assert.ok(
-    show.includes("  1. 🔹 Plan\n     model: best or some/model; thinking: high\n     budget: 5 turns\n  2."),
+    show.includes("  1. 🔹 Plan\n     model: best:high or some/model\n     budget: 5 turns\n  2."),
     show,
   );
   assert.ok(
@@ -673,7 +673,7 @@ test("show and graph name models, budgets, loops and the values of with", (t) =>
   assert.deepEqual(notes, [
     'n1>"budget: $2.50"]:::note',
     'n2>"at most 50 loops"]:::note',
-    'n3>"model: best or some/model; thinking: high"]:::note',
+    'n3>"model: best:high or some/model"]:::note',
     'n4>"budget: 5 turns"]:::note',
     'n5>"with: of={input.scope}"]:::note',
     'n6>"budget: 20m"]:::note',

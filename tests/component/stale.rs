@@ -62,7 +62,7 @@ const LIMITED: [(&str, &str); 4] = [
     ),
     (
         "project/plan/plan.md",
-        "---\nid: plan\nname: Plan\nemoji: 📐\nwrite: [docs/, a.md]\nmodel: strong\nthinking: max\n---\nPlan in {runDir}.\n",
+        "---\nid: plan\nname: Plan\nemoji: 📐\nwrite: [docs/, a.md]\nmodel: strong:max\n---\nPlan in {runDir}.\n",
     ),
     ("project/plan/do.md", "---\nid: do\nname: Do\nemoji: 🔨\n---\nDo.\n"),
 ];

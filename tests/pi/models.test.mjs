@@ -1,4 +1,4 @@
-// The model and the thinking level of a phase: `model` and `thinking` of its front matter, of entries and of workflows, and the user's
+// The model and the thinking level of a phase: `model` of its front matter, of entries and of workflows, and the user's
 // aliases.
 
 import assert from "node:assert/strict";
@@ -56,9 +56,9 @@ for (const version of VERSIONS) {
     test("is set with the next request, and the end of the run gives back the user's", async (t) => {
       const phases = [
         { id: "plan", model: "strong" },
-        { id: "check", thinking: "minimal" },
+        { id: "check", model: ":minimal" },
         "write",
-        { id: "test", model: ["two/none", "fast"], thinking: "medium" },
+        { id: "test", model: ["two/none", "fast:medium"] },
       ];
       const { sandbox, used } = await stageModels(t, [NEXT, NEXT, NEXT, NEXT, REST, REST], phases);
       const rpc = await startRpc({ version, sandbox });
@@ -89,12 +89,11 @@ for (const version of VERSIONS) {
         play,
         [],
         {
-          model: "fast",
-          thinking: "minimal",
+          model: "fast:minimal",
           phases: [
             "plan.md",
             { phase: "check.md", model: "strong" },
-            { prompt: "Do inline for {description}.", thinking: "high" },
+            { prompt: "Do inline for {description}.", model: "fast:high" },
             { id: "outer", subworkflow: "inner" },
             { id: "given", subworkflow: "inner", model: "one/big:medium" },
             group,
@@ -102,7 +101,7 @@ for (const version of VERSIONS) {
         },
         {
           "hello/plan.md": phaseFile({ id: "plan" }),
-          "hello/check.md": phaseFile({ id: "check", model: "two/other", thinking: "low" }),
+          "hello/check.md": phaseFile({ id: "check", model: "two/other:low" }),
           "hello/left.md": phaseFile({ id: "left", ...look }),
           "hello/right.md": phaseFile({ id: "right", ...look, model: "one/big:low" }),
           ...workflow("inner", ["within"], { show: "workflows" }),
@@ -155,7 +154,7 @@ for (const version of VERSIONS) {
       const { sandbox, used } = await stageModels(
         t,
         [REST, REST, REST, NEXT, NEXT, REST],
-        [{ id: "plan", model: "strong" }, { id: "check", model: "fast", thinking: "high" }, "write"],
+        [{ id: "plan", model: "strong" }, { id: "check", model: "fast:high" }, "write"],
       );
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello Look");
@@ -175,7 +174,7 @@ for (const version of VERSIONS) {
         [REST, NEXT, REST, REST, REST, REST, REST],
         [
           { id: "plan", model: "strong" },
-          { id: "write", model: "fast", thinking: "high" },
+          { id: "write", model: "fast:high" },
         ],
       );
       writeFileSync(join(sandbox.project, "travel.ts"), TRAVEL["travel.ts"]);
@@ -207,7 +206,7 @@ for (const version of VERSIONS) {
           [NEXT, NEXT, REST],
           [
             { id: "plan", model: "strong" },
-            { id: "write", model: "fast", thinking: "minimal" },
+            { id: "write", model: "fast:minimal" },
           ],
         );
         await runPrint({ version, sandbox, mode, prompt: "/workflow hello Look" });

@@ -79,6 +79,8 @@ const FAILED: &str = "run: npm test\noutcomes: { ok: next, failed: loop }";
 const ON_FAILURE: &str = "an entry with `run` leads anywhere, as in `- run: npm test` with `outcomes: { ok: next, failed: implement }` beside it";
 const INPUTS: &str = "inputs: { scope: { type: text } }";
 const MODEL: &str = "model: PROVIDER/ID";
+const LEVEL: &str =
+    "write `model: \":high\"`; the name of a model stands before the level, as in `model: PROVIDER/ID:high`";
 const OUTPUTS: &str = "outputs: { large: { type: flag } }";
 const LABEL: &str = "label: Plan";
 const PHASES: &str = "phases: [plan.md, do.md]";
@@ -175,8 +177,8 @@ const ROWS: [Row; 44] = [
     (&["maxtokens", "tokens", "outputtokens", "maxoutputtokens"], [Here(TOKENS), In(Phase, TOKENS), Here(TOKENS), Unknown]),
     (&["maxbudgetusd", "maxcostusd", "costlimit"], [Here(COST), In(Phase, COST), Here(COST), Unknown]),
     (&["modelname", "modelid", "llm", "provider", "modelprovider"], [Here(MODEL), Here(MODEL), Here(MODEL), Unknown]),
-    (&["effort", "reasoning", "reasoningeffort", "thinkinglevel"],
-        [Here("thinking: high"), Here("thinking: high"), Here("thinking: high"), Unknown]),
+    (&["thinking", "effort", "reasoning", "reasoningeffort", "thinkinglevel"],
+        [Help(LEVEL), Help(LEVEL), Help(LEVEL), Unknown]),
     (&["freshcontext", "newsession", "clearcontext", "isolated"],
         [Here("context: fresh"), In(Phase, "context: fresh"), Here("context: fresh"), Unknown]),
     (&["outputformat", "outputschema", "schema", "jsonschema", "response", "returns"],

@@ -7,7 +7,7 @@ use crate::definition::model::{Thinking, either};
 pub enum ModelProblem {
     UnknownModel { name: String, suggestion: Option<String> },
     UnknownAlias { name: String, suggestion: Option<String> },
-    UnknownThinking { name: String, suggestion: Option<String> },
+    UnknownThinking { name: String },
     BadAlias { alias: String },
     NotAModel { name: String },
 }
@@ -26,12 +26,11 @@ impl ModelProblem {
                         .help(format!("add `{name}: PROVIDER/ID` to `models` in ~/.pi/agent/workflows/settings.yaml")),
                 }
             }
-            Self::UnknownThinking { name, suggestion } => {
-                let levels = either(&Thinking::ALL.map(Thinking::name));
-                let unknown = warning(format!("unknown thinking level {name}; it has no effect"));
-                match suggestion {
-                    Some(_) => unknown.suggest(suggestion.as_ref()),
-                    None => unknown.help(format!("use {levels}")),
+            Self::UnknownThinking { name } => {
+                let unknown = warning(format!("unknown thinking level `{name}`; the user's own is kept"));
+                match Thinking::nearest(name) {
+                    Some(near) => unknown.suggest(Some(format!("\":{near}\""))),
+                    None => unknown.help(format!("use {}", either(&Thinking::ALL.map(Thinking::name)))),
                 }
             }
             Self::BadAlias { alias } => {

@@ -60,7 +60,7 @@ impl PhaseProblem {
                 let of = match &**field {
                     "with" => "`subworkflow`",
                     "timeout" | "env" | "outputs" => "`run`",
-                    "model" | "thinking" => "`prompt` or `phase`",
+                    "model" => "`prompt` or `phase`",
                     field if GROUP_FIELDS.contains(&field) && field != "phases" => "`phases` of a group",
                     _ => return beside.help("give each an entry of its own"),
                 };

@@ -242,7 +242,7 @@ impl Library {
         self.reached(key).is_some_and(|all| all.into_iter().any(Workflow::names_contexts))
     }
 
-    /// Returns true if a phase of a workflow, or of a workflow nested in it, names a model or a thinking level.
+    /// Returns true if a phase of a workflow, or of a workflow nested in it, names a model.
     pub fn names_models(&self, key: &str) -> bool {
         self.reached(key).is_some_and(|all| all.into_iter().any(Workflow::names_models))
     }

@@ -1,7 +1,8 @@
-//! Models and thinking levels: the fields `model` and `thinking`, and the user's aliases.
+//! Models and thinking levels: the field `model`, and the user's aliases.
 //!
-//! A name with `/` is that of a model, `PROVIDER/ID`, with an optional `:LEVEL` behind it. A name without `/` is an
-//! alias: the user's settings tell the models that it stands for. A project has no settings, so a repository can name `strong` without a say in who is paid for it.
+//! A name with `/` is that of a model, `PROVIDER/ID`. A name without `/` is an alias: the user's settings tell the models
+//! that it stands for. A project has no settings, so a repository can name `strong` without a say in who is paid for it.
+//! After each there may be `:LEVEL`; a level alone is one for the user's model.
 
 use crate::sorted::Map;
 use serde::Serialize;
@@ -9,29 +10,24 @@ use std::fmt;
 
 use super::nearest::nearest;
 
-/// `model` and `thinking` as they stand in one place.
+/// `model` as it stands in one place.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OwnModel {
     /// The names of models, in the order of preference; empty without `model`.
     pub names: Vec<String>,
-    pub thinking: Option<Thinking>,
     /// The names stand in the entry of a phase, not in its file.
     pub of_entry: bool,
 }
 
 impl OwnModel {
     pub fn is_given(&self) -> bool {
-        !self.names.is_empty() || self.thinking.is_some()
+        !self.names.is_empty()
     }
 
-    /// Returns the setting that holds where this one stands within another one. The inner `model` holds, and `thinking`
-    /// with it where it stands in the same place or further in.
+    /// Returns the setting that holds where this one stands within another one.
     #[must_use]
     pub fn within(self, outer: &Self) -> Self {
-        match self.names.is_empty() {
-            true => Self { thinking: self.thinking.or(outer.thinking), ..outer.clone() },
-            false => self,
-        }
+        if self.is_given() { self } else { outer.clone() }
     }
 }
 
@@ -150,6 +146,16 @@ fn find_exact<'a>(name: &str, models: &'a [KnownModel]) -> Option<&'a KnownModel
     }
 }
 
+/// Divides a name without `/`: an alias, and the level after it. The alias is empty for a level of the user's model.
+pub(crate) fn divided<'a>(name: &'a str, aliases: &Aliases) -> (&'a str, Option<Thinking>) {
+    let whole = (name, None);
+    if aliases.contains_key(name) {
+        return whole;
+    }
+    let parts = name.rsplit_once(':').and_then(|(alias, level)| Some((alias, Some(Thinking::from_name(level)?))));
+    parts.unwrap_or(whole)
+}
+
 fn only<T>(mut items: impl Iterator<Item = T>) -> Option<T> {
     let first = items.next()?;
     items.next().is_none().then_some(first)
@@ -165,22 +171,30 @@ pub enum Unavailable {
     NoKey(String),
 }
 
-/// Returns the first usable model of some names, with the level; or the reason why each name is not usable.
-pub fn choose(names: &[String], aliases: &Aliases, models: &[KnownModel]) -> Result<ModelSetting, Vec<Unavailable>> {
+/// Returns the first usable model of some names, with the level; or the reason why each name is not usable. `user` is the
+/// user's model.
+pub fn choose(
+    names: &[String],
+    aliases: &Aliases,
+    models: &[KnownModel],
+    user: Option<&Model>,
+) -> Result<ModelSetting, Vec<Unavailable>> {
     let mut unavailable = Vec::new();
     for name in names {
-        let candidates = if name.contains('/') {
-            std::slice::from_ref(name)
-        } else if let Some(candidates) = aliases.get(name) {
-            candidates
-        } else {
-            unavailable.push(Unavailable::NoAlias(name.clone()));
-            continue;
+        let (alias, level) = divided(name, aliases);
+        let (candidates, level) = match (aliases.get(alias), user) {
+            _ if name.contains('/') => (std::slice::from_ref(name), None),
+            (Some(candidates), _) => (&**candidates, level),
+            (None, Some(user)) if alias.is_empty() => return Ok(ModelSetting { model: user.clone(), thinking: level }),
+            (None, _) => {
+                unavailable.push(Unavailable::NoAlias(alias.to_owned()));
+                continue;
+            }
         };
         for candidate in candidates {
             match find(candidate, models) {
                 Some((known, thinking)) if known.available => {
-                    return Ok(ModelSetting { model: known.model.clone(), thinking });
+                    return Ok(ModelSetting { model: known.model.clone(), thinking: level.or(thinking) });
                 }
                 Some(_) => unavailable.push(Unavailable::NoKey(candidate.clone())),
                 None => unavailable.push(Unavailable::Unknown(candidate.clone())),
@@ -250,16 +264,19 @@ mod tests {
         let aliases: Aliases = [("strong".to_owned(), strong), ("none".to_owned(), Vec::new())].into();
         let choose = |list: &[&str]| {
             let names: Vec<String> = list.iter().map(|&name| name.to_owned()).collect();
-            choose(&names, &aliases, &models).map(|chosen| chosen.to_string())
+            choose(&names, &aliases, &models, Some(&models[2].model)).map(|chosen| chosen.to_string())
         };
         assert_eq!(choose(&["strong", "b/three"]), Ok("b/two:low".into()));
         assert_eq!(choose(&["fast", "b/three"]), Ok("b/three".into()));
+        assert_eq!(choose(&["strong:max", "b/three"]), Ok("b/two:max".into()));
+        assert_eq!(choose(&["fast:max", ":high"]), Ok("b/three:high".into()));
+        assert_eq!(choose(&[":off", "strong"]), Ok("b/three".into()));
         let unavailable = vec![
             Unavailable::NoAlias("fast".into()),
             Unavailable::NoKey("a/one".into()),
             Unavailable::Unknown("a/four".into()),
         ];
-        assert_eq!(choose(&["fast", "a/one", "none", "a/four"]), Err(unavailable));
+        assert_eq!(choose(&["fast:low", "a/one", "none", "a/four"]), Err(unavailable));
     }
 
     #[test]

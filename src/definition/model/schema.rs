@@ -1,7 +1,6 @@
 //! The fields of the files that users write. The reader accepts these fields; the JSON Schemas and the tables of the
 //! documentation are generated from them.
 
-use super::models::Thinking;
 use super::parallel::{Decide, Parallel};
 
 #[derive(Debug, Clone, Copy)]
@@ -353,8 +352,6 @@ table! {
         /// The model of the phase, in place of that of its file, or of all phases of the nested workflow or group that have
         /// none, in place of that of its `workflow.yaml`.
         "model": Kind::NameOrNames => "of the file",
-        /// The thinking level, as `model`.
-        "thinking": Kind::OneOf(&THINKING) => "",
         /// Maximum duration of the command of `run`, at most a day.
         "timeout": Kind::OrInput(&Kind::Duration("10m")) => "10m",
         /// Variables of the environment of `run`, with names in lower case, each with a value of the run: `input.NAME`,
@@ -411,13 +408,10 @@ table! {
 
 table! {
     pub(super) const MODEL: [
-        /// The model: the first of these names for which the user has a key. A name is `PROVIDER/ID`,
-        /// `PROVIDER/ID:LEVEL`, or an alias of the user's settings. In `workflow.yaml` the default of its phases, also
-        /// in nested workflows.
+        /// The model: the first of these names for which the user has a key. A name is `PROVIDER/ID` or an alias of the
+        /// user's settings, each also with a thinking level: `NAME:LEVEL`. `:LEVEL` is the user's model with this level. In
+        /// `workflow.yaml` the default of its phases, also in nested workflows.
         "model": Kind::NameOrNames => "the user's model",
-        /// The thinking level. Default: the level behind the name of the model, or else the level that pi has for the
-        /// model. In `workflow.yaml` the default of its phases without a `model`.
-        "thinking": Kind::OneOf(&THINKING) => "",
     ];
 }
 
@@ -574,11 +568,6 @@ table! {
         "turns": Kind::OrInput(&Kind::Count(MAX_COUNT)) => "no bound",
     ];
 }
-
-pub const THINKING: [&str; Thinking::ALL.len()] = {
-    let [off, minimal, low, medium, high, xhigh, max] = Thinking::ALL;
-    [off.name(), minimal.name(), low.name(), medium.name(), high.name(), xhigh.name(), max.name()]
-};
 
 table! {
     pub const TOOLS_FIELDS: [

@@ -121,7 +121,7 @@ fields! {
             field("budget", Kind::Mapping { fields: &BUDGET_FIELDS, switch: false, one: false }, "no bound"),
         /// Its limits. Of a workflow the default of its phases, not of nested workflows.
         limits: OwnLimits => OWN_LIMITS,
-        /// The model and the thinking level of phases that have none, also in nested workflows.
+        /// The model of phases that have none, also in nested workflows.
         model: OwnModel => MODEL,
     }
     beside {
@@ -179,7 +179,7 @@ impl Workflow {
         self.context.is_some() || self.own_phases().any(|phase| phase.context.is_some())
     }
 
-    /// Returns true if the workflow itself, or an entry of it, has a model or a thinking level.
+    /// Returns true if the workflow itself, or an entry of it, has a model.
     pub(super) fn names_models(&self) -> bool {
         let of_entry = |entry: &Entry| match &entry.kind {
             EntryKind::Phase(phase) => phase.model.is_given(),
@@ -326,7 +326,7 @@ pub enum EntryKind {
         label: Option<String>,
         /// The targets of the outcomes with which the workflow may end; other outcomes lead to the next entry.
         outcomes: Vec<Outcome>,
-        /// The model and the thinking level that the entry gives the workflow; none of a group, which has its own.
+        /// The model that the entry gives the workflow; none of a group, which has its own.
         model: OwnModel,
     },
 }
@@ -386,7 +386,7 @@ fields! {
         outputs: Vec<Output> = field("outputs", Kind::Outputs(&OUTPUT_FIELDS), "none"),
         /// The gate.
         gate: Option<Gate> => GATE,
-        /// Its model and thinking level.
+        /// Its model.
         model: OwnModel => MODEL,
         /// The bounds of each visit of the phase.
         budget: BudgetBounds =

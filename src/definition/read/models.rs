@@ -1,4 +1,4 @@
-//! Reads the fields `model` and `thinking`, and the user's aliases of models.
+//! Reads the field `model`, and the user's aliases of models.
 
 use super::fields::Fields;
 use super::yaml::Yaml;
@@ -26,12 +26,11 @@ fn names(value: &Yaml) -> Result<Vec<String>, (Option<usize>, ValueKind)> {
     }
 }
 
-/// Reads the fields `model` and `thinking`.
+/// Reads the field `model`: names in the order of preference.
 pub(crate) fn read(fields: &mut Fields) -> OwnModel {
-    OwnModel { names: read_names(fields), thinking: read_thinking(fields), of_entry: false }
+    OwnModel { names: read_names(fields), of_entry: false }
 }
 
-/// Reads the field `model`: names in the order of preference.
 fn read_names(fields: &mut Fields) -> Vec<String> {
     let value = fields.tree.root.get("model").unwrap_or(&Yaml::Null);
     match names(value) {
@@ -41,7 +40,17 @@ fn read_names(fields: &mut Fields) -> Vec<String> {
             fields.report(&[PathPart::Key("model")], problem.suggest(list));
             Vec::new()
         }
-        Ok(names) => names,
+        Ok(names) => {
+            for (index, name) in names.iter().enumerate() {
+                // An alias before the level is compared with the user's aliases, if pi's models are known.
+                let level = name.strip_prefix(':').filter(|level| Thinking::from_name(level).is_none());
+                if let Some(level) = level.filter(|level| !level.contains('/')) {
+                    let at = [PathPart::Key("model"), PathPart::Item(index)];
+                    fields.report(&at, ModelProblem::UnknownThinking { name: level.to_owned() });
+                }
+            }
+            names
+        }
         Err((index, found)) => {
             let path = [Some(PathPart::Key("model")), index.map(PathPart::Item)];
             let path: Vec<PathPart> = path.into_iter().flatten().collect();
@@ -49,23 +58,6 @@ fn read_names(fields: &mut Fields) -> Vec<String> {
             Vec::new()
         }
     }
-}
-
-/// Reads the field `thinking`. A level that is not one of pi's has no effect, with a warning: a later version of pi may
-/// have more levels.
-fn read_thinking(fields: &mut Fields) -> Option<Thinking> {
-    let (name, suggestion) = match fields.tree.root.get("thinking")? {
-        Yaml::Null => return None,
-        Yaml::String(name) if is_blank(name) => return None,
-        Yaml::String(name) => match Thinking::from_name(trim(name)) {
-            Some(level) => return Some(level),
-            None => (format!("`{name}`"), Thinking::nearest(name)),
-        },
-        Yaml::Bool(false, _) => ("`false`".to_owned(), Some(Thinking::Off.name().to_owned())),
-        other => (other.kind().to_string(), None),
-    };
-    fields.report(&[PathPart::Key("thinking")], ModelProblem::UnknownThinking { name, suggestion });
-    None
 }
 
 /// Reads the field `models`: the user's aliases of models. Aliases without errors are returned.

@@ -472,7 +472,9 @@ impl<'a, 'f> RootReader<'a, 'f> {
             let own = Rc::make_mut(&mut phase);
             own.id = id.unwrap_or_else(|| own.id.clone());
             own.name = label.unwrap_or_else(|| own.name.clone());
-            own.model = OwnModel { of_entry: !model.names.is_empty(), ..model.within(&own.model) };
+            if model.is_given() {
+                own.model = OwnModel { of_entry: true, ..model };
+            }
             for outcome in outcomes {
                 let name = outcome.name.clone();
                 if let Some(of_file) = own.outcomes.iter_mut().find(|other| other.name == name) {

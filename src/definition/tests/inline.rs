@@ -32,7 +32,7 @@ fn a_phase_without_a_file_is_that_of_its_file() {
         "emoji: 🔍",
         "write: []\nnetwork: false",
         "tools: { whitelist: [read, bash] }\nsandbox: preferred\nwrite:\n  - docs/",
-        "summary: required\ncontext: fresh\nmodel: [strong, p/m]\nthinking: high",
+        "summary: required\ncontext: fresh\nmodel: [strong, p/m:high]",
         "outcomes: { more: loop, enough: { to: next } }\ngate: [{ run: npm test, outcome: enough }]\ngateAttempts: 2",
         "outputs: { n: { type: number, min: 1 } }\nresults: none\nbudget: { turns: 7 }\nonBudget: stop",
         "availableProfiles: [p]\ntests: { allowed: [read], refused: [write a.md] }\nhide: [.env]",

@@ -1,60 +1,46 @@
-//! `model`, `thinking` and the user's aliases as they are written.
+//! `model` and the user's aliases as they are written.
 
 use super::*;
 
-/// The models and the level of a phase.
-type Read = (Vec<String>, Option<Thinking>);
-
-fn read(lines: &str) -> (Option<Read>, Vec<String>) {
+fn read(lines: &str) -> (Option<Vec<String>>, Vec<String>) {
     let phase = PHASE.replacen("emoji: '*'\n", &format!("emoji: '*'\n{lines}\n"), 1);
     let (library, diagnostics) = load(&[("w/workflow.yaml", FLOW), ("w/a.md", &phase)]);
     let of_phase = |workflow: &Workflow| match &workflow.phases[..] {
-        [entry] => entry.as_phase().map(|phase| (phase.model.names.clone(), phase.model.thinking)).unwrap(),
+        [entry] => entry.as_phase().map(|phase| phase.model.names.clone()).unwrap(),
         other => panic!("{other:?}"),
     };
     (library.get("w").map(of_phase), diagnostics)
 }
 
-/// The innermost `model` holds, and `thinking` with it where it stands there or further in.
 #[test]
 fn an_entry_goes_before_the_file_of_its_phase() {
-    for (entry, lines, model, thinking) in [
-        ("model: fast", "model: strong\nthinking: high", &["fast"][..], None),
-        ("model: [fast, p/m]\n    thinking: low", "model: strong", &["fast", "p/m"], Some(Thinking::Low)),
-        ("thinking: low", "model: strong\nthinking: high", &["strong"], Some(Thinking::Low)),
-        ("label: A", "model: strong\nthinking: high", &["strong"], Some(Thinking::High)),
-        ("model: fast", "thinking: high", &["fast"], None),
-    ] {
-        let phase = PHASE.replacen("emoji: '*'\n", &format!("emoji: '*'\n{lines}\n"), 1);
+    for (entry, model) in
+        [("model: fast", &["fast"][..]), ("model: [fast, ':low']", &["fast", ":low"]), ("label: A", &["strong:high"])]
+    {
+        let phase = PHASE.replacen("emoji: '*'\n", "emoji: '*'\nmodel: strong:high\n", 1);
         let yaml = FLOW.replace("  - a.md", &format!("  - phase: a.md\n    {entry}"));
         let (library, diagnostics) = load(&[("w/workflow.yaml", &yaml), ("w/a.md", &phase)]);
         assert_eq!(diagnostics, [""; 0], "{entry}");
         let own = &library.get("w").unwrap().own_phases().next().unwrap().model;
-        assert_eq!(
-            (&own.names.iter().map(String::as_str).collect::<Vec<_>>()[..], own.thinking),
-            (model, thinking),
-            "{entry}"
-        );
+        assert_eq!(own.names, model, "{entry}");
         assert_eq!(own.of_entry, entry.starts_with("model"), "{entry}");
     }
 }
 
 #[test]
 fn models_and_levels_are_read() {
-    for (lines, model, thinking) in [
-        ("", vec![], None),
-        ("model: strong", vec!["strong"], None),
-        ("model: a/b:c/d:high", vec!["a/b:c/d:high"], None),
-        ("model: [ strong, ' a/b ' ]\nthinking: max", vec!["strong", "a/b"], Some(Thinking::Max)),
-        ("thinking: off", vec![], Some(Thinking::Off)),
-        ("thinking: ultra", vec![], None),
-        ("thinking: [high]", vec![], None),
+    for (lines, model) in [
+        ("", vec![]),
+        ("model: strong:low", vec!["strong:low"]),
+        ("model: a/b:c/d:high", vec!["a/b:c/d:high"]),
+        ("model: [ strong, ' a/b ' ]", vec!["strong", "a/b"]),
+        ("model: ':off'", vec![":off"]),
+        ("model: :max", vec![":max"]),
+        ("model: ':ultra'", vec![":ultra"]),
     ] {
-        let model = model.into_iter().map(str::to_owned).collect();
         let (read, diagnostics) = read(lines);
-        assert_eq!(read, Some((model, thinking)), "{lines}");
-        let is_known = !lines.contains("ultra") && !lines.contains("[high");
-        assert_eq!(diagnostics.is_empty(), is_known, "{lines}");
+        assert_eq!(read, Some(model.into_iter().map(str::to_owned).collect()), "{lines}");
+        assert_eq!(diagnostics.is_empty(), !lines.contains("ultra"), "{lines}");
     }
 }
 

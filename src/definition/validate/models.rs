@@ -4,25 +4,27 @@ use crate::sorted::Set;
 
 use crate::definition::diagnostic::{Anchored, ModelProblem, PathPart};
 use crate::definition::model::{
-    Aliases, EntryKind, KnownModel, Library, OwnModel, Surroundings, Thinking, find, nearest,
+    Aliases, EntryKind, KnownModel, Library, OwnModel, Surroundings, Thinking, divided, find, nearest,
 };
 
 /// Returns the problem of a name, compared with the aliases and with the models that pi knows.
 pub(crate) fn problem_of(name: &str, aliases: &Aliases, models: &[KnownModel]) -> Option<ModelProblem> {
+    let (before, level) = name.rsplit_once(':').unwrap_or((name, ""));
+    let with_level = || Some(format!("{before}:{}", Thinking::nearest(level)?));
     if !name.contains('/') {
-        let name = name.to_owned();
-        return aliases.get(&name).is_none().then(|| ModelProblem::UnknownAlias {
-            suggestion: nearest(&name, aliases.keys().map(String::as_str)).map(Into::into),
-            name,
-        });
+        let (alias, _) = divided(name, aliases);
+        // An unknown level of the user's model is reported where it is read.
+        if name.starts_with(':') || aliases.contains_key(alias) {
+            return None;
+        }
+        let near = || nearest(alias, aliases.keys().map(String::as_str)).map(Into::into);
+        let suggestion = if aliases.contains_key(before) { with_level() } else { near() };
+        return Some(ModelProblem::UnknownAlias { name: alias.to_owned(), suggestion });
     }
     if find(name, models).is_some() {
         return None;
     }
-    let level = name.rsplit_once(':').and_then(|(model, level)| {
-        find(model, models)?;
-        Some(format!("{model}:{}", Thinking::nearest(level)?))
-    });
+    let level = find(before, models).and_then(|_| with_level());
     let known: Vec<String> = models.iter().map(|known| known.model.to_string()).collect();
     let near = || nearest(name, known.iter().map(String::as_str)).map(Into::into);
     let suggestion = level.or_else(near);

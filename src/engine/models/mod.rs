@@ -75,31 +75,17 @@ impl ModelKeeper {
         if picked == Some(Pick::Model) || !own.is_given() {
             return None;
         }
-        let chosen = if own.names.is_empty() {
-            None
-        } else {
-            let models = cx.unless_gone(cx.host.models())?;
-            match choose(&own.names, library.aliases(), &models) {
-                Ok(chosen) => Some(chosen),
-                Err(lacks) => {
-                    let told = format!("{} {:?} {}", phase.file, phase.at, own.names.join(" "));
-                    if self.is_to_tell(told) {
-                        cx.notify(Level::Warning, text::no_model(phase, &lacks, user));
-                    }
-                    None
+        let models = cx.unless_gone(cx.host.models())?;
+        match choose(&own.names, library.aliases(), &models, Some(&user.model)) {
+            Ok(chosen) if picked.is_none() => Some(chosen),
+            Ok(chosen) => Some(ModelSetting { thinking: user.thinking, ..chosen }),
+            Err(lacks) => {
+                let told = format!("{} {:?} {}", phase.file, phase.at, own.names.join(" "));
+                if self.is_to_tell(told) {
+                    cx.notify(Level::Warning, text::no_model(phase, &lacks, user));
                 }
+                None
             }
-        };
-        let level = |of_name| match picked {
-            Some(Pick::Thinking | Pick::Model) => user.thinking,
-            None => own.thinking.or(of_name),
-        };
-        match chosen {
-            Some(ModelSetting { model, thinking }) => Some(ModelSetting { model, thinking: level(thinking) }),
-            None => own
-                .thinking
-                .and(level(None))
-                .map(|thinking| ModelSetting { model: user.model.clone(), thinking: Some(thinking) }),
         }
     }
 

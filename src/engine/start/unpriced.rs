@@ -28,8 +28,9 @@ impl<'a> Unpriced<'a> {
         let Some(models) = cx.unless_gone(cx.host.models()) else { return found };
         let current = cx.unless_gone(cx.host.model_setting());
         for (phase, names, is_alone) in phases {
-            let chosen = choose(names, library.aliases(), &models).ok();
-            let used = chosen.as_ref().or(current.as_ref()).map(|setting| &setting.model);
+            let current = current.as_ref().map(|setting| &setting.model);
+            let chosen = choose(names, library.aliases(), &models, current).ok();
+            let used = chosen.as_ref().map(|setting| &setting.model).or(current);
             let is_unpriced = |known: &&KnownModel| Some(&known.model) == used && !known.priced;
             let Some(known) = models.iter().find(is_unpriced) else { continue };
             let name = known.model.to_string();

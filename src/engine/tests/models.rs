@@ -116,20 +116,13 @@ fn stored(effects: &[Effect]) -> Option<String> {
 
 #[test]
 fn each_phase_has_its_model_and_the_end_has_the_users() {
-    let phases = ["model: [b/none, strong]", "thinking: max", "", "model: fast\nthinking: off"];
+    let phases = ["model: [b/none, strong]", "model: ':max'", "", "model: fast:off"];
     let mut session = with(&phases);
     assert_eq!(session.run("w x"), "a/big:high");
     assert_eq!(session.leave(), "a/user:max");
     assert_eq!(session.leave(), "a/user:low");
     assert_eq!(session.leave(), "b/small");
     assert_eq!(session.leave(), "a/user:low");
-}
-
-#[test]
-fn a_level_of_its_own_goes_before_that_of_a_name() {
-    let mut session = with(&["model: a/big:high\nthinking: minimal", "model: c/x/y:z:xhigh"]);
-    assert_eq!(session.run("w x"), "a/big:minimal");
-    assert_eq!(session.leave(), "c/x/y:z:xhigh");
 }
 
 #[test]
@@ -165,15 +158,15 @@ fn a_phase_that_names_no_level_gets_that_of_pi() {
 fn the_nearest_model_around_a_phase_holds() {
     for (outer, entry, inner, phase, model) in [
         ("model: fast", "", "", "", "b/small:medium"),
-        ("model: fast\nthinking: max", "", "", "", "b/small:max"),
+        ("model: fast:max", "", "", "", "b/small:max"),
         ("model: fast", "model: strong", "", "", "a/big:high"),
         ("model: fast", "model: strong", "model: c/x/y:z", "", "a/big:high"),
         ("model: fast", "", "model: c/x/y:z", "", "c/x/y:z:medium"),
         ("model: fast", "model: strong", "", "model: c/x/y:z:low", "c/x/y:z:low"),
-        ("model: fast\nthinking: max", "", "", "model: strong", "a/big:high"),
-        ("model: strong", "thinking: minimal", "", "", "a/big:minimal"),
+        ("model: fast:max", "", "", "model: strong", "a/big:high"),
+        ("model: strong", "model: strong:minimal", "", "", "a/big:minimal"),
         ("", "", "", "", "a/user:low"),
-        ("thinking: max", "", "", "", "a/user:max"),
+        ("model: ':max'", "", "", "", "a/user:max"),
     ] {
         let mut session = with(&[""]);
         let yaml = |lines: &str, phases: &str| format!("{lines}\nphases: [{phases}]\n");
@@ -264,7 +257,7 @@ fn a_model_that_the_user_picks_holds_for_the_visit() {
 
 #[test]
 fn a_level_that_the_user_picks_holds_for_the_visit() {
-    let mut session = with(&["model: strong\nthinking: max", "thinking: max", ""]);
+    let mut session = with(&["model: strong:max", "model: ':max'", ""]);
     let _ = session.run("w x");
     session.pick_thinking(Thinking::Minimal);
     assert_eq!(session.uses(), "a/big:minimal");
@@ -287,7 +280,7 @@ fn what_the_engine_sets_is_no_choice_of_the_user() {
 #[test]
 fn without_a_model_the_run_goes_on_with_the_users_and_says_so_once() {
     let phase = "model: [strange, b/paid, d/e]";
-    let mut session = with(&[phase, "", "model: b/paid\nthinking: max"]);
+    let mut session = with(&[phase, "", "model: b/paid:max"]);
     let effects = session.command("workflow", "w x").effects;
     let told = [
         "Workflow: no model for the phase \"a\": your settings have no model `strange`, there is no key for `b/paid`, pi does not know `d/e`. It uses yours, a/user.",
@@ -300,7 +293,7 @@ fn without_a_model_the_run_goes_on_with_the_users_and_says_so_once() {
     let _ = session.run(":next");
     let effects = session.command("workflow", ":next").effects;
     assert_eq!(session.obey(&effects).len(), 1);
-    assert_eq!(session.uses(), "a/user:max");
+    assert_eq!(session.uses(), "a/user:low");
 }
 
 #[test]
@@ -310,7 +303,7 @@ fn a_host_that_does_not_tell_changes_nothing() {
         session.files.models = models;
         assert_eq!((session.run("w x"), session.leave()), ("a/user:low".into(), "a/user:low".into()));
     }
-    let mut session = with(&["model: strong\nthinking: max", ""]);
+    let mut session = with(&["model: strong:max", ""]);
     *session.files.setting.borrow_mut() = None;
     let effects = session.command("workflow", "w x").effects;
     assert!(!effects.iter().any(|effect| matches!(effect, Effect::SetModel(_))));
@@ -348,7 +341,7 @@ fn a_crash_before_the_users_was_set_again_is_made_good() {
 #[test]
 fn a_crash_between_the_users_model_and_its_level_is_made_good() {
     for end in ["next", "cancel", "pause"] {
-        let mut session = with(&["model: strong", "model: fast\nthinking: max", ""]);
+        let mut session = with(&["model: strong", "model: fast:max", ""]);
         let _ = session.run("w x");
         assert_eq!(session.run(":next"), "b/small:max");
         let effects = session.command("workflow", &format!(":{end}")).effects;
@@ -443,7 +436,7 @@ fn the_users_model_is_never_lost() {
         usize::try_from(random % most as u64).unwrap()
     };
     for _ in 0..200 {
-        let mut session = with(&["model: strong", "thinking: max", "", "model: fast\nthinking: high"]);
+        let mut session = with(&["model: strong", "model: ':max'", "", "model: fast:high"]);
         let mut user = session.files.setting.borrow().clone().unwrap();
         let mut newest = None;
         let mut log = Vec::new();

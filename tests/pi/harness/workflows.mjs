@@ -27,7 +27,6 @@ import { messageText, messageTexts } from "./scripted-model.mjs";
  * @property {object[]} [gate]
  * @property {number | string} [gateAttempts]
  * @property {string | string[]} [model]
- * @property {string} [thinking]
  * @property {object} [budget]
  * @property {string} [onBudget]
  * @property {Record<string, string | object>} [outcomes]
