@@ -349,7 +349,6 @@ fn kind(field: &Field) -> Value {
                 if name == "prompt" {
                     let mut phase = object(Phase::FIELDS);
                     let own = phase["properties"].as_object_mut().unwrap();
-                    own.remove("name");
                     // The `id` has another default here.
                     own.remove("id");
                     entry["properties"].as_object_mut().unwrap().append(own);
@@ -357,7 +356,7 @@ fn kind(field: &Field) -> Value {
                 }
                 if name == "ask" {
                     let mut answer = way();
-                    answer["properties"]["label"] = json!({ "type": "string", "pattern": "\\S" });
+                    answer["properties"]["name"] = json!({ "type": "string", "pattern": "\\S" });
                     answer["properties"]["when"] = entry["properties"]["when"].clone();
                     answer["properties"]["text"] = json!({ "enum": ["required", "optional"] });
                     entry["properties"]["outcomes"]["additionalProperties"]["anyOf"][1] = answer;

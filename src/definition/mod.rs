@@ -37,8 +37,8 @@ pub use model::{
     Parallel, PathVariable, Pattern, Permission, Phase, Question, ReadError, Record, Refusal, Results, Root, RuleFile,
     RuleUse, SAMPLE_RUN_DIR, Sandbox, Settings, Show, Stale, Step, Surroundings, Target, Thinking, ToolPolicy, Total,
     Unavailable, UserLimits, UserMessage, ValueName, ValueType, Variable, WAIT_MS, WayBound, Work, Workflow,
-    WorkflowFiles, WorkflowOutput, WriteTarget, choose, expansions, is_carrier, is_group_key, is_key,
-    is_name as is_input_name, is_within, label_of, make_different, means_tool, nearest, permission, record_of,
+    WorkflowFiles, WorkflowOutput, WriteTarget, as_name, choose, expansions, is_carrier, is_group_key, is_key,
+    is_name as is_input_name, is_within, make_different, means_tool, nearest, permission, record_of,
     refusal as path_refusal, runs_commands, short, unescaped, variables as path_variables, wait_ms, wider_for_commands,
     with_emoji, with_names, writes_path,
 };

@@ -653,7 +653,7 @@ phases:
         let a = files.global.get_mut("w/a.md").unwrap();
         *a = a.replace("emoji", &format!("{gate}emoji"));
         let b = files.global.get_mut("s/b.md").unwrap();
-        *b = b.replace("emoji", "gate: [{run: make, label: the build}]\nemoji");
+        *b = b.replace("emoji", "gate: [{run: make, name: the build}]\nemoji");
         let lines = "- * A: ✓ npm test: exit status 0, 1s
 - * A: ✓ docs/*.md: it holds
 - * B: ✓ the build: exit status 0, 1s";

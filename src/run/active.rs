@@ -53,7 +53,7 @@ impl<'a> Active<'a> {
         Some(Self { library, state, root, scope, index: *index, phase })
     }
 
-    /// The names of the workflows from the root to the innermost, as the entries that nest them label them.
+    /// The names of the workflows from the root to the innermost, as the entries that nest them name them.
     pub fn breadcrumb(&self) -> Vec<&'a str> {
         let entry = |outer: &Segment| self.library.get(&outer.workflow_key)?.phases.get(outer.phase_index);
         let outer = self.state.current_path.windows(2).filter_map(|scopes| entry(scopes.first()?));

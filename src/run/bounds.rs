@@ -223,7 +223,7 @@ mod tests {
             }
             Growth::Evidence { count, size } => {
                 let check = Evidence {
-                    label: text(size),
+                    name: text(size),
                     passed: true,
                     result: text(size),
                     duration_ms: 1,
@@ -235,9 +235,9 @@ mod tests {
                 return state.with_evidence(vec![check; count]);
             }
             Growth::Pause { kind, size } => {
-                let (of, label, question, outcome) = (text(size), text(size), text(size), text(size));
+                let (of, name, question, outcome) = (text(size), text(size), text(size), text(size));
                 let reason = match kind {
-                    0 => PauseReason::Gate { label, times: 3 },
+                    0 => PauseReason::Gate { name, times: 3 },
                     1 => PauseReason::Loops { of, outcome, times: 2, scope: Some(text(size)) },
                     2 => PauseReason::Question { question },
                     3 => PauseReason::UnknownCost { of },

@@ -9,7 +9,7 @@ use super::tail::note;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Evidence {
-    pub label: String,
+    pub name: String,
     pub passed: bool,
     /// The result in words: the end of the command, the file that matched, the user's answer.
     pub result: String,

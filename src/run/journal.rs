@@ -247,10 +247,10 @@ mod tests {
                 return state.clone().with_usage(state, &Usage { turns, ..Usage::default() });
             }
             Action::Check(attempt) => {
-                let (label, result) = ("l".to_owned(), "r".to_owned());
+                let (name, result) = ("l".to_owned(), "r".to_owned());
                 let tail = String::new();
                 let check =
-                    Evidence { label, passed: true, result, duration_ms: 1, attempt, tail, ..Evidence::default() };
+                    Evidence { name, passed: true, result, duration_ms: 1, attempt, tail, ..Evidence::default() };
                 return state.with_evidence(vec![check]);
             }
             Action::Outcome(index, true) => {

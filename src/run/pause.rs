@@ -64,8 +64,8 @@ pub enum PauseReason {
     Limit { times: u32 },
     /// A gate was not passed in as many attempts as it allows, or its failure leads back once too often.
     Gate {
-        /// The label of the check that failed last.
-        label: String,
+        /// The name of the check that failed last.
+        name: String,
         times: u32,
     },
     /// An outcome leads back, and the workflow was restarted as often as it allows.

@@ -382,7 +382,7 @@ mod tests {
 
     #[test]
     fn the_progress_is_read_back() {
-        let (label, question) = ("l".to_owned(), "q".to_owned());
+        let (name, question) = ("l".to_owned(), "q".to_owned());
         let summary = Summary {
             id: "i".into(),
             name: "n".into(),
@@ -392,7 +392,7 @@ mod tests {
             step: 6,
         };
         let evidence = Evidence {
-            label: label.clone(),
+            name: name.clone(),
             passed: true,
             result: "r".into(),
             duration_ms: 7,
@@ -465,7 +465,7 @@ mod tests {
             PauseReason::CutOff { times: 4 },
             PauseReason::Limit { times: 2 },
             PauseReason::Silent { times: 2, ms: 9 },
-            PauseReason::Gate { label, times: 3 },
+            PauseReason::Gate { name, times: 3 },
             PauseReason::Loops { of: "r".into(), outcome: "o".into(), times: 2, scope: None },
             PauseReason::Loops { of: "r".into(), outcome: "o".into(), times: 2, scope: Some("/w".into()) },
             PauseReason::Outputs { of: "r".into(), times: 5 },

@@ -94,7 +94,7 @@ mod tests {
         let mut state = RunState::new("r", "", 0, 0).begun(0);
         for id in ["a", "b", "c"] {
             let check = Evidence {
-                label: id.into(),
+                name: id.into(),
                 passed: true,
                 result: "it holds".into(),
                 duration_ms: 0,

@@ -279,7 +279,7 @@ fn known_reason(reason: &Value) -> Option<PauseReason> {
         "cutOff" => PauseReason::CutOff { times: times()? },
         "limit" => PauseReason::Limit { times: times()? },
         "silent" => PauseReason::Silent { times: times()?, ms: amount("ms")? },
-        "gate" => PauseReason::Gate { label: text("label")?, times: times()? },
+        "gate" => PauseReason::Gate { name: text("name")?, times: times()? },
         "loops" => {
             let scope = get(reason, "scope").map_or(Some(None), |scope| string(scope).map(Some))?;
             PauseReason::Loops { of: of()?, outcome: text("outcome")?, times: times()?, scope }
@@ -467,7 +467,7 @@ fn strings(value: &Value) -> Vec<String> {
 fn evidence(checks: &Value) -> Vec<Evidence> {
     let check = |data: &Value| {
         Some(Evidence {
-            label: string(get(data, "label")?)?,
+            name: string(get(data, "name")?)?,
             passed: get(data, "passed")?.as_bool()?,
             result: string(get(data, "result")?)?,
             duration_ms: get(data, "durationMs")?.as_u64()?,

@@ -14,7 +14,7 @@ use super::ways::entries_passed_over;
 /// Maximum length of the last action of a branch, in characters.
 const MAX_ACTION: usize = 60;
 /// Maximum width of the quoted name of a branch in a dialog, in columns.
-const MAX_LABEL: usize = 24;
+const MAX_NAME: usize = 24;
 
 /// The newest activity of a branch, beside its stored state.
 #[derive(Debug, Default)]
@@ -34,7 +34,7 @@ pub fn branch_name(branch: &Branch) -> String {
 /// Returns the words with which the dialogs and notices of a branch begin. The name of a branch may be a text of an
 /// agent.
 pub fn branch_label(branch: &Branch) -> String {
-    format!("Branch {}", quoted(&branch.name, MAX_LABEL))
+    format!("Branch {}", quoted(&branch.name, MAX_NAME))
 }
 
 pub fn branch_prompt(branch: &Branch, workflow: &str) -> String {

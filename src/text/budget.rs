@@ -15,7 +15,7 @@ pub fn budget_refusal(reason: &PauseReason) -> String {
     )
 }
 
-/// The label of the evidence that a phase was left for want of budget.
+/// The name of the evidence that a phase was left for want of budget.
 pub const BUDGET: &str = "budget";
 
 /// The refusal of the other tool calls of an answer with which a phase was left for want of budget.

@@ -98,12 +98,12 @@ pub fn entry_question(of: &str, workflow: &str, question: &str, dialog: Dialog) 
 }
 
 pub fn answer_text_title(answer: &Answer) -> Title {
-    let label = quoted(&answer.label, 40);
+    let name = quoted(&answer.name, 40);
     let may_be_empty = match answer.text {
         AnswerText::Required => "",
         AnswerText::Optional | AnswerText::None => " It may be empty.",
     };
-    Title::new("What should the agent know for ", &format!("{label}?{may_be_empty}"))
+    Title::new("What should the agent know for ", &format!("{name}?{may_be_empty}"))
 }
 
 /// Returns the reason why an outcome with a text is no answer to a question; `None` for an answer.

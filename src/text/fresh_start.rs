@@ -41,7 +41,7 @@ pub fn fresh_summary(active: &Active, messages: &[UserMessage], with_images: usi
         parts.push(format!("**Checks of the gates so far:**\n{}", shown.join("\n")));
     }
     if let Some(last) = last_failure(active) {
-        parts.push(format!("The end of the output of {}:\n{}", last.label, fenced(&last.shown_tail())));
+        parts.push(format!("The end of the output of {}:\n{}", last.name, fenced(&last.shown_tail())));
     }
     if !messages.is_empty() {
         parts.push(format!("**The user's own messages since the run began:**\n\n{}", listed(messages, with_images)));

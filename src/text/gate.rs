@@ -7,7 +7,7 @@ use super::template::resolve_with;
 use super::usage::duration;
 use super::variables::phase_variable;
 use crate::definition::{
-    Check, CheckKind, Command, Library, Phase, ValueType, Variable, label_of, on_one_line, resolve_path, short,
+    Check, CheckKind, Command, Library, Phase, ValueType, Variable, as_name, on_one_line, resolve_path, short,
     unescaped,
 };
 use crate::run::{Active, Evidence, PhasePath, RunState, Tail, Visit};
@@ -90,30 +90,30 @@ pub fn in_words(text: &str, active: &Active) -> String {
 }
 
 /// Returns a check of the current phase with the values of its variables: literal text in a path, quoted on one line in
-/// a label. A path stays as it is, and matches no file, if a value cannot be part of a path.
+/// a name. A path stays as it is, and matches no file, if a value cannot be part of a path.
 pub fn with_values(check: &Check, active: &Active) -> Check {
     let in_words = |text: &str| in_words(text, active);
     let mut check = check.clone();
     match &mut check.kind {
         CheckKind::Run { command, .. } => {
-            let has_label = check.label != label_of(command.line());
+            let has_name = check.name != as_name(command.line());
             *command = with_value(command, active);
-            if has_label {
-                check.label = in_words(&check.label);
+            if has_name {
+                check.name = in_words(&check.name);
             } else if !command.line().is_empty() {
-                check.label = label_of(command.line());
+                check.name = as_name(command.line());
             }
         }
         CheckKind::File { path, .. } => {
-            let has_label = check.label != label_of(path);
+            let has_name = check.name != as_name(path);
             let depth = active.state.current_path.len();
             let value = |variable: &_| active.state.path_value(variable, depth, active.library);
             *path = resolve_path(path, value).unwrap_or_else(|_| path.clone());
-            let label = if has_label { in_words(&check.label) } else { unescaped(path).into() };
-            check.label = label;
+            let name = if has_name { in_words(&check.name) } else { unescaped(path).into() };
+            check.name = name;
         }
     }
-    check.label = label_of(&check.label);
+    check.name = as_name(&check.name);
     check
 }
 
@@ -128,11 +128,11 @@ pub fn with_value(command: &Command, active: &Active) -> Command {
 /// The reason why a command does not run that is a value of the run.
 pub const NO_COMMAND: &str = "the run has no value for this command";
 
-/// Maximum length of a value in a label or in a question, in characters.
+/// Maximum length of a value in a name or in a question, in characters.
 const MAX_VALUE: usize = 200;
 
 fn requirement(check: &Check) -> String {
-    let (label, what) = match &check.kind {
+    let (name, what) = match &check.kind {
         CheckKind::Run { command, .. } => {
             (command.line(), format!("`{}` ends with exit status 0{}", command.line(), env(command)))
         }
@@ -141,10 +141,10 @@ fn requirement(check: &Check) -> String {
             (path.as_str(), format!("the file `{}` exists, is not empty{contains}", unescaped(path)))
         }
     };
-    if check.label == label.split_whitespace().collect::<Vec<_>>().join(" ") {
+    if check.name == name.split_whitespace().collect::<Vec<_>>().join(" ") {
         what
     } else {
-        format!("{}: {what}", check.label)
+        format!("{}: {what}", check.name)
     }
 }
 
@@ -156,8 +156,8 @@ fn env(command: &Command) -> String {
 }
 
 /// Returns the text shown while a command runs.
-pub fn gate_progress(label: &str, number: usize, of: usize) -> String {
-    format!("Gate {number}/{of}: {label}")
+pub fn gate_progress(name: &str, number: usize, of: usize) -> String {
+    format!("Gate {number}/{of}: {name}")
 }
 
 /// Returns the report of a failed check for the agent, without its consequence. `left` is the number of remaining
@@ -167,7 +167,7 @@ pub fn gate_failed(of: &str, evidence: &Evidence, left: u32) -> String {
         0 => String::new(),
         ms => format!(" after {}", duration(ms)),
     };
-    let mut text = format!("✗ The gate of {of} is not passed: {}: {}{took}.", evidence.label, evidence.result);
+    let mut text = format!("✗ The gate of {of} is not passed: {}: {}{took}.", evidence.name, evidence.result);
     text.push_str(&format!(" Attempt {}, {left} left.", evidence.attempt));
     if !evidence.tail.is_empty() {
         text.push_str(&format!("\n\nThe end of its output:\n{}", fenced(&evidence.shown_tail())));
@@ -206,8 +206,8 @@ pub fn sample_evidence(active: &Active, outcome: Option<&str>) -> Vec<Evidence> 
             CheckKind::Run { .. } => ("exit status 0", 1000),
             CheckKind::File { .. } => ("it holds", 0),
         };
-        let (label, result) = (with_values(check, active).label, result.to_owned());
-        Evidence { label, passed: true, result, duration_ms, attempt: 1, ..Evidence::default() }
+        let (name, result) = (with_values(check, active).name, result.to_owned());
+        Evidence { name, passed: true, result, duration_ms, attempt: 1, ..Evidence::default() }
     };
     active.checks_ahead(outcome).into_iter().map(passed).collect()
 }
@@ -261,7 +261,7 @@ fn evidence_line(evidence: &Evidence) -> String {
         "" => String::new(),
         path => format!("; its output: {path}"),
     };
-    format!("{mark} {}: {result}{took}{attempt}{file}", evidence.label)
+    format!("{mark} {}: {result}{took}{attempt}{file}", evidence.name)
 }
 
 /// Returns the lines of [`evidence_lines`] for all phases of a run, in the order in which they were entered, and a line

@@ -2,7 +2,7 @@
 
 use crate::sorted::Map;
 
-use crate::definition::{Answer, BoundValue, Results, Work, is_group_key, label_of, on_one_line};
+use crate::definition::{Answer, BoundValue, Results, Work, as_name, is_group_key, on_one_line};
 use crate::definition::{
     DEFAULT_MAX_LOOPS, Decide, Entry, EntryKind, Gate, Given, Library, Outcome, OwnModel, Phase, Target, ToolPolicy,
     Workflow,
@@ -83,10 +83,10 @@ pub fn exits_note(entry: &Entry, scope: &Workflow, library: &Library) -> Option<
     outcomes_note(entry.outcomes(), entry.id(), scope, library)
 }
 
-/// Returns a note with the labels of a gate's checks.
+/// Returns a note with the names of a gate's checks.
 pub fn gate_note(gate: Option<&Gate>) -> Option<String> {
-    let labels: Vec<&str> = gate?.checks.iter().map(|check| &*check.label).collect();
-    Some(format!("gate: {}", labels.join(", ")))
+    let names: Vec<&str> = gate?.checks.iter().map(|check| &*check.name).collect();
+    Some(format!("gate: {}", names.join(", ")))
 }
 
 /// Returns a note on the outcomes of the entry of this id in `scope`, with their targets; `None` without outcomes.
@@ -190,7 +190,7 @@ fn step_note(phase: &Phase) -> Option<String> {
         Work::Run(step) => ("runs", step.command.line()),
         Work::Ask(question) => ("asks", &*question.text),
     };
-    (!phase.is_named_after_work()).then(|| format!("{verb}: {}", label_of(text)))
+    (!phase.is_named_after_work()).then(|| format!("{verb}: {}", as_name(text)))
 }
 
 /// Returns a note on each answer of a question that is offered under conditions.
@@ -522,9 +522,9 @@ mod tests {
     use crate::definition::fixtures::{Files, phase, workflow};
     use crate::definition::{Check, CheckKind};
 
-    fn gate(label: &str) -> Option<Gate> {
-        let kind = CheckKind::File { path: label.into(), contains: None };
-        let checks = vec![Check { label: label.into(), kind, outcome: None }];
+    fn gate(name: &str) -> Option<Gate> {
+        let kind = CheckKind::File { path: name.into(), contains: None };
+        let checks = vec![Check { name: name.into(), kind, outcome: None }];
         Some(Gate { checks, attempts: 3.into() })
     }
 

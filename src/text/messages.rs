@@ -368,9 +368,9 @@ mod tests {
         }
     }
 
-    fn check(label: &str, passed: bool) -> Evidence {
+    fn check(name: &str, passed: bool) -> Evidence {
         Evidence {
-            label: label.into(),
+            name: name.into(),
             passed,
             result: if passed { "it holds" } else { "it is empty" }.into(),
             duration_ms: 0,

@@ -74,7 +74,7 @@ initialMessage: Go
 phases:
   - do.md
   - id: reviews
-    label: Reviews
+    name: Reviews
     parallel: 2
     need: 2
     decide: [issues, clean]
@@ -83,7 +83,7 @@ phases:
       - { phase: tests.md, when: { outcome.do: large } }
       - { phases: [read.md, docs.md], id: pages }
     outcomes: { issues: { to: do, max: 3, then: stop }, clean: next }
-  - { phases: [one.md], label: Research, each: [x, y, z], parallel: true }
+  - { phases: [one.md], name: Research, each: [x, y, z], parallel: true }
   - last.md
 ";
         files.global.insert("w/workflow.yaml".into(), yaml.into());

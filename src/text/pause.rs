@@ -49,9 +49,9 @@ impl fmt::Display for PauseReason {
                 let (times, ms) = (counted(times, "time"), duration(*ms));
                 write!(f, "nothing new came of the agent for {ms}, {times} in this phase")
             }
-            Self::Gate { label, times } => {
-                let (times, label) = (counted(times, "attempt"), short_name(label));
-                write!(f, "the gate was not passed in {times}; last: {label}")
+            Self::Gate { name, times } => {
+                let (times, name) = (counted(times, "attempt"), short_name(name));
+                write!(f, "the gate was not passed in {times}; last: {name}")
             }
             Self::Loops { of, outcome, times, .. } => {
                 let s = if *times == 1 { "" } else { "s" };

@@ -415,7 +415,7 @@ impl<'a> Report<'a> {
             parts.push(format!("**{}**\n\n{}", phase.title(), lines.join("\n")));
             for check in checks.iter().filter(|check| !check.passed && !check.tail.is_empty()) {
                 let tail = block(&check.shown_tail(), MAX_BLOCK);
-                parts.push(format!("The end of the output of {}:\n\n{tail}", name(&check.label)));
+                parts.push(format!("The end of the output of {}:\n\n{tail}", name(&check.name)));
             }
         }
         parts

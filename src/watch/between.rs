@@ -140,7 +140,7 @@ fn name_of<'a>(Active { phase, scope, index, library, .. }: &Active<'a>, key: &'
     }
 }
 
-/// Returns true if the name of a group has the text of a command or question in it: without a label it is made of the
+/// Returns true if the name of a group has the text of a command or question in it: without a name it is made of the
 /// names of its entries.
 fn has_text(name: &str, entries: &[Entry], library: &Library) -> bool {
     entries.iter().any(|entry| match &entry.kind {
@@ -177,8 +177,8 @@ fn checked(old: &RunState, new: &RunState, library: &Library, events: &mut Vec<R
         |state: &RunState| state.progress().visits.get(&key).map(|visit| visit.evidence.clone()).unwrap_or_default();
     let (before, after) = (of(old), of(new));
     let is_same = |one: &Evidence, other: &Evidence| {
-        (one.attempt, one.duration_ms, &one.label, &one.result)
-            == (other.attempt, other.duration_ms, &other.label, &other.result)
+        (one.attempt, one.duration_ms, &one.name, &one.result)
+            == (other.attempt, other.duration_ms, &other.name, &other.result)
     };
     let made = |check: &&Evidence| !before.iter().any(|other| is_same(check, other));
     // The first evidence of an entry without the model is about its own work.
@@ -188,12 +188,12 @@ fn checked(old: &RunState, new: &RunState, library: &Library, events: &mut Vec<R
     events.extend(own_evidence.map(|step| RunEvent::Step {
         passed: step.passed,
         ms: step.duration_ms,
-        label: event_text(&step.label),
+        name: event_text(&step.name),
         result: event_text(&step.result),
         tail: event_text(&step.shown_tail()),
     }));
     let (budget, gate): (Vec<&Evidence>, Vec<&Evidence>) =
-        after.iter().skip(own).filter(made).partition(|check| check.label == text::BUDGET && !check.passed);
+        after.iter().skip(own).filter(made).partition(|check| check.name == text::BUDGET && !check.passed);
     if !budget.is_empty() {
         events.push(RunEvent::Budget { state: "left", measure: None, spent: None, limit: None });
     }
@@ -203,7 +203,7 @@ fn checked(old: &RunState, new: &RunState, library: &Library, events: &mut Vec<R
             attempt: last.attempt,
             checks: u32::try_from(gate.len()).unwrap_or(u32::MAX),
             ms: gate.iter().map(|check| check.duration_ms).fold(0, u64::saturating_add),
-            label: event_text(&last.label),
+            name: event_text(&last.name),
             result: event_text(&last.result),
             tail: event_text(&last.shown_tail()),
         });

@@ -343,7 +343,7 @@ mod tests {
     #[test]
     fn nothing_that_a_state_contains_panics() {
         let huge = json!({ "startedAt": u64::MAX, "passes": u32::MAX, "endedAt": 0, "usage": { "waitMs": u64::MAX },
-            "evidence": [{ "label": "", "passed": true, "result": "", "durationMs": u64::MAX, "attempt": 1 }] });
+            "evidence": [{ "name": "", "passed": true, "result": "", "durationMs": u64::MAX, "attempt": 1 }] });
         let visits = json!({ "w:0": huge, "odd": huge });
         let paused = json!({ "paused": { "reason": { "kind": "person" }, "at": u64::MAX } });
         let states =

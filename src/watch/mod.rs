@@ -102,7 +102,7 @@ events! {
     /// The run has come to an entry of its workflow; the field `entry` of the line names it.
     Entry = "entry" {
         /// The name of the entry, with the keys of the nested workflows around it and the number of its item. A command
-        /// or question without a label has its id.
+        /// or question without a name has its id.
         title: String,
         /// `agent`, or the kind of entry without the model: `run`, `ask` or `branches`.
         work: &'static str,
@@ -173,8 +173,8 @@ events! {
         /// The time that they took, in milliseconds.
         ms: u64,
     } texts {
-        /// The label of the last check.
-        label: String,
+        /// The name of the last check.
+        name: String,
         /// Its result.
         result: String,
         /// The end of the output of its command.
@@ -187,8 +187,8 @@ events! {
         /// The time that it took, in milliseconds.
         ms: u64,
     } texts {
-        /// The command line, or its label.
-        label: String,
+        /// The command line, or its name.
+        name: String,
         /// Its end.
         result: String,
         /// The end of its output.

@@ -116,7 +116,7 @@ suite("the course of a run", () => {
   test("has gates and pauses in place of the work and the waiting", (t) => {
     const session = new Recording();
     const check = (/** @type {number} */ attempt, passed = false) => ({
-      label: "tests",
+      name: "tests",
       passed,
       result: "x",
       durationMs: 60_000,
@@ -133,7 +133,7 @@ suite("the course of a run", () => {
         0,
         { 0: visit("Look", { evidence: [check(2)] }) },
         {},
-        pause({ kind: "gate", label: "tests", times: 2 }, 10),
+        pause({ kind: "gate", name: "tests", times: 2 }, 10),
       ),
     );
     session.answer(11);

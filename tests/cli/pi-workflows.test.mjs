@@ -658,10 +658,7 @@ test("show and graph name models, budgets, loops and the values of with", (t) =>
   const { run } = place(t, BOUNDED);
   const show = run(["show", "flow"]).stdout;
   assert.ok(show.includes("\nFor the whole run, budget: $2.50; at most 50 loops.\n"), show);
-  assert.ok(
-    show.includes("  1. 🔹 Plan\n     model: best:high or some/model\n     budget: 5 turns\n  2."),
-    show,
-  );
+  assert.ok(show.includes("  1. 🔹 Plan\n     model: best:high or some/model\n     budget: 5 turns\n  2."), show);
   assert.ok(
     show.includes("  3. The part > 🔹 Do\n     The part, with: of={input.scope}\n     The part, budget: 20m\n\n"),
     show,

@@ -125,7 +125,7 @@ export function ordinary() {
     /** @type {string} */ result,
     /** @type {number} */ durationMs,
     /** @type {string} */ tail = "",
-  ) => ({ label: "npm test", passed, result, durationMs, attempt, ...(tail && { tail }) });
+  ) => ({ name: "npm test", passed, result, durationMs, attempt, ...(tail && { tail }) });
   const phases = [
     phase("rpir:0", "Research", used(14, 11, 0.42), {
       summary: "The zone is added twice: once in `clock.js`, once in the formatter.\nThe tests cover only UTC.",
@@ -134,7 +134,7 @@ export function ordinary() {
       summary: "Remove the addition in the formatter; add tests in three zones.",
       evidence: [
         {
-          label: "Is the plan approved?",
+          name: "Is the plan approved?",
           passed: true,
           result: "approved by the user",
           durationMs: 40_000,
@@ -338,7 +338,7 @@ export function hostile() {
     usage: usage(),
     models: [text],
     summary: text,
-    evidence: [{ label: text, passed: index % 2 === 0, result: text, durationMs: 10, attempt: 1, tail: text }],
+    evidence: [{ name: text, passed: index % 2 === 0, result: text, durationMs: 10, attempt: 1, tail: text }],
   }));
   return {
     taskId: attack(),
@@ -419,7 +419,7 @@ export function huge() {
       workMs: index * 10,
       models: Object.fromEntries(Array.from({ length: 20 }, (_, model) => [`m${model}`, 1])),
     },
-    evidence: [{ label: text, passed: true, result: text, durationMs: 1, attempt: 1, tail: text }],
+    evidence: [{ name: text, passed: true, result: text, durationMs: 1, attempt: 1, tail: text }],
   }));
   return {
     taskId: "huge",

@@ -355,7 +355,7 @@ Look [at] *all* of the places | where it is used
     const hostile = "|\n\u001b[31m```\u202e</script>\u009b\u200f" + "x".repeat(100_000);
     const session = recording();
     const summary = { id: hostile, name: hostile, text: hostile, step: 0 };
-    const evidence = [{ label: hostile, passed: false, result: hostile, durationMs: 1, attempt: 1, tail: hostile }];
+    const evidence = [{ name: hostile, passed: false, result: hostile, durationMs: 1, attempt: 1, tail: hostile }];
     session.state(
       0,
       state(

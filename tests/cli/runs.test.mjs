@@ -661,7 +661,7 @@ wf-1-aaaaaa  2026-11-01 10:00  done       flow      Do     2m       0s       $1.
         2,
         state(
           1,
-          { ...LOOK, 1: visit("Do", { evidence: [{ label: "x", passed: true, attempt: 1, durationMs: 5 }] }) },
+          { ...LOOK, 1: visit("Do", { evidence: [{ name: "x", passed: true, attempt: 1, durationMs: 5 }] }) },
           { taskId: id(round) },
           { paused: { reason: { kind: "gate" }, at: START } },
         ),

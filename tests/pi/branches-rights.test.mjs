@@ -488,7 +488,7 @@ for (const version of VERSIONS) {
 
     test("asks in the interface of its parent, with its name, one question after another", LONG, async (t) => {
       const branch = (/** @type {string} */ id) => ({
-        ...{ id, label: id.toUpperCase() },
+        ...{ id, name: id.toUpperCase() },
         phases: [`${id}.md`, asks(`Is ${id} right?`, { id: `ship-${id}` })],
       });
       const group = { id: "team", parallel: true, phases: [branch("a"), branch("b")] };

@@ -130,7 +130,7 @@ for (const version of VERSIONS) {
     const ASK = {
       ask: "Is the plan of {description} right?",
       id: "ok",
-      outcomes: { go: "next", change: { to: "plan", text: "required", label: "Change it" }, drop: "done" },
+      outcomes: { go: "next", change: { to: "plan", text: "required", name: "Change it" }, drop: "done" },
     };
 
     test("is asked in a dialog, and its text goes to later phases, also to fresh ones", async (t) => {
@@ -172,7 +172,7 @@ for (const version of VERSIONS) {
         id: "pick",
         outcomes: {
           fix: { to: "next", when: { "outcome.look": "failed" } },
-          ship: { to: "done", when: { "outcome.look": "ok" }, label: "Ship it" },
+          ship: { to: "done", when: { "outcome.look": "ok" }, name: "Ship it" },
           stop: "stop",
         },
       };

@@ -20,7 +20,7 @@ for (const version of VERSIONS) {
   suite(`pi ${version}: a gate without a user interface`, { concurrency: 2 }, () => {
     test("is checked in JSON mode, and its progress and evidence are records", async (t) => {
       const { sandbox } = await stage(t, [next, next, { text: "Over." }], {
-        globalFiles: gated([{ run: "echo fine", label: "the tests" }], {}, { completionMessage: "Done.\n{evidence}" }),
+        globalFiles: gated([{ run: "echo fine", name: "the tests" }], {}, { completionMessage: "Done.\n{evidence}" }),
       });
       const { code, stdout } = await runPrint({ version, sandbox, mode: "json", prompt: TASK });
       assert.equal(code, 0);
@@ -35,7 +35,7 @@ for (const version of VERSIONS) {
       ["hangs", "sleep 60", "it took too long and was stopped"],
     ]) {
       test(`ends the process in order where its command ${what}`, async (t) => {
-        const gate = [{ run, label: "it", timeout: 0.4 }];
+        const gate = [{ run, name: "it", timeout: 0.4 }];
         const { model, sandbox } = await stage(t, [next, next, REST], {
           globalFiles: gated(gate, { gateAttempts: 2 }),
         });

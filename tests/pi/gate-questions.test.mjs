@@ -129,7 +129,7 @@ for (const version of VERSIONS) {
           {
             run: "sleep 60 && echo a command line that is longer than a small terminal is wide",
             timeout: 0.3,
-            label: "it",
+            name: "it",
           },
         ];
         const question = asks("Ship this plan, with all its risks, to the users?");
@@ -186,7 +186,7 @@ for (const version of VERSIONS) {
         { 24: 'Allow project gate "Plan"?' },
       ],
       "a long question of a name that draws": [
-        asks(`${QUESTION}\n\n→ Not yet`, { label: FAKE }),
+        asks(`${QUESTION}\n\n→ Not yet`, { name: FAKE }),
         () => ['Question of "The hello"', "The question, 3 lines: shown above"],
         [
           `${fake(5)} asks:`,

@@ -32,7 +32,7 @@ for (const version of VERSIONS) {
   suite(`pi ${version}: a command of a gate`, { concurrency: 2 }, () => {
     test("opens the gate when it succeeds, and the evidence is stored", async (t) => {
       const { model, sandbox } = await stage(t, [next, next, { text: "Over." }], {
-        globalFiles: gated([{ run: "pwd > where && echo fine", label: "the tests" }]),
+        globalFiles: gated([{ run: "pwd > where && echo fine", name: "the tests" }]),
       });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello Add a route");
@@ -42,7 +42,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(
         { ...check, durationMs: 0 },
         {
-          label: "the tests",
+          name: "the tests",
           passed: true,
           result: "exit status 0",
           durationMs: 0,
@@ -59,7 +59,7 @@ for (const version of VERSIONS) {
     test("that fails with much output names the file with all of it", async (t) => {
       const { model, sandbox } = await stage(t, [next, REST, REST, REST, REST], {
         globalFiles: gated([
-          { run: "echo first; head -c 300000 /dev/zero | tr '\\0' x; echo; seq 100; exit 1", label: "the tests" },
+          { run: "echo first; head -c 300000 /dev/zero | tr '\\0' x; echo; seq 100; exit 1", name: "the tests" },
         ]),
       });
       const rpc = await startRpc({ version, sandbox });
@@ -336,7 +336,7 @@ for (const version of VERSIONS) {
   suite(`pi ${version}: a gate in the terminal`, { concurrency: 2 }, () => {
     test("shows what runs, and Escape stops it", async (t) => {
       const { sandbox } = await stage(t, [next, next, REST], {
-        globalFiles: gated([{ run: "test -e good || sleep 60", label: "the tests" }]),
+        globalFiles: gated([{ run: "test -e good || sleep 60", name: "the tests" }]),
       });
       const tui = await startTui({ version, sandbox });
       await tui.submit("/workflow hello Add a route");
@@ -351,7 +351,7 @@ for (const version of VERSIONS) {
 
     test("runs for :next, which Escape stops too", LONG, async (t) => {
       const { sandbox } = await stage(t, () => REST, {
-        globalFiles: gated([{ run: "test -e good || sleep 60", label: "the tests" }]),
+        globalFiles: gated([{ run: "test -e good || sleep 60", name: "the tests" }]),
       });
       const tui = await startTui({ version, sandbox });
       await tui.submit("/workflow hello Add a route");

@@ -21,7 +21,7 @@ const BUILD = {
       "plan.md",
       {
         id: "make",
-        label: "Make it",
+        name: "Make it",
         maxLoops: 1,
         outcomes: { redo: "plan" },
         phases: [
@@ -54,7 +54,7 @@ const TASKS = {
     ...QUIET,
     phases: [
       "plan.md",
-      { id: "work", label: "Work", each: "output.plan.tasks", phases: ["do.md", "check.md"] },
+      { id: "work", name: "Work", each: "output.plan.tasks", phases: ["do.md", "check.md"] },
       "last.md",
     ],
   }),

@@ -16,7 +16,7 @@ import { ends, notices, paths, states, statusTexts, storedResults } from "./harn
 const FILES = {
   "tidy/workflow.yaml": `phases:
   - id: look
-    label: Look Around
+    name: Look Around
     tools: { blacklist: [edit] }
     write: []
     prompt: |

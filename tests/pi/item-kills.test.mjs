@@ -23,7 +23,7 @@ const FILES = {
       "plan.md",
       {
         id: "work",
-        label: "Work",
+        name: "Work",
         each: "output.plan.tasks",
         phases: [
           "do.md",

@@ -267,7 +267,7 @@ const HOLDS = {
     const isCancelled = only(course, "result").some(({ result }) => result.details?.cancelled === true);
     assert.equal(isCancelled, cancels.at(-1)?.answer === true && !state.active, "only the user's yes cancels a run");
     if (!state.active) return;
-    const { kind, times, of, label, spent, limit, measure, why } = state.paused ?? {};
+    const { kind, times, of, name, spent, limit, measure, why } = state.paused ?? {};
     if (!kind) return assert.equal(root.autoContinue, false, "the run is active, and would go on by itself");
 
     const { entry, phase } = rules.at(state.path);
@@ -302,7 +302,7 @@ const HOLDS = {
       idle: () => times === (root.autoContinue.maxIdle ?? 3) && lastRuns.length === times && !lastRuns.some(hasWorked),
       cutOff: () => times > (root.autoContinue.maxIdle ?? 3) && given.slice(-times).every((answer) => isCut([answer])),
       limit: () => times === (root.autoContinue.maxPerPhase ?? 10) && state.continuations === times,
-      gate: () => times <= (phase.gateAttempts ?? 3) && hasFailed(label, "tests"),
+      gate: () => times <= (phase.gateAttempts ?? 3) && hasFailed(name, "tests"),
       question: () => isNotAgreed,
       outputs: () => times === 5 && results.filter(({ details }) => details?.error === "outputs required").length >= 5,
       loops: () => results.filter(hasMoved).length >= times,

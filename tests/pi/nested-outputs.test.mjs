@@ -64,8 +64,8 @@ for (const version of VERSIONS) {
         ...workflow("w", [], {
           ...QUIET,
           phases: [
-            { subworkflow: "hunt", id: "one", label: "one" },
-            { subworkflow: "hunt", id: "two", label: "two" },
+            { subworkflow: "hunt", id: "one", name: "one" },
+            { subworkflow: "hunt", id: "two", name: "two" },
             { each: ["x", "y"], phases: [{ subworkflow: "hunt", id: "many" }] },
             { id: "sound", prompt: "Sound.", when: { "output.two.sound": true } },
             { id: "unsound", prompt: "Unsound.", when: { "output.one.sound": true } },
@@ -120,8 +120,8 @@ for (const version of VERSIONS) {
               parallel: 2,
               need: 1,
               phases: [
-                { subworkflow: "hunt", id: "one", label: "one" },
-                { subworkflow: "hunt", id: "two", label: "two" },
+                { subworkflow: "hunt", id: "one", name: "one" },
+                { subworkflow: "hunt", id: "two", name: "two" },
               ],
             },
             { each: ["output.one.found", "output.two.found"], phases: [{ id: "fix", prompt: "Fix {item.title}." }] },

@@ -72,7 +72,7 @@ for (const version of VERSIONS) {
   suite(`pi ${version}: a package`, { concurrency: 2 }, () => {
     test("in the user's settings: its workflow runs to DONE, and its gate asks", async (t) => {
       const { model, sandbox } = await stage(t, nextUntilDone, { globalFiles: workflow("review", ["plan"]) });
-      const gate = [{ run: "echo fine > made", label: "the tests" }];
+      const gate = [{ run: "echo fine > made", name: "the tests" }];
       const kit = writePackage(sandbox, "kit", "@acme/kit", {
         ...workflow("review", [{ id: "look", gate }, { id: "@part" }], { autoContinue: false }),
         ...workflow("part", ["last"], { show: "workflows", autoContinue: false }),

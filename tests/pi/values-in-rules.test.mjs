@@ -1,4 +1,4 @@
-// Values of inputs in paths and as bounds, and values of the run in the labels and questions of gates.
+// Values of inputs in paths and as bounds, and values of the run in the names and questions of gates.
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
@@ -22,7 +22,7 @@ const FILES = {
       {
         id: "plan",
         write: ["docs/{input.name}/"],
-        gate: [{ file: "docs/{input.name}/plan.md", label: "the plan of {input.name}" }],
+        gate: [{ file: "docs/{input.name}/plan.md", name: "the plan of {input.name}" }],
         gateAttempts: "{input.rounds}",
       },
       { id: "@part", with: { folder: "{input.name}" } },
@@ -85,7 +85,7 @@ for (const version of VERSIONS) {
       );
       assert.equal(states(await rpc.entries()).at(-1).active, false);
       assert.deepEqual(
-        progress(await rpc.entries()).visits["flow:0"].evidence.map((/** @type {any} */ check) => check.label),
+        progress(await rpc.entries()).visits["flow:0"].evidence.map((/** @type {any} */ check) => check.name),
         [`the plan of “${name}”`],
       );
       assert.deepEqual(rpc.extensionErrors(), []);

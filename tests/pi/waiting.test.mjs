@@ -34,7 +34,7 @@ for (const version of VERSIONS) {
 
   suite(`pi ${version}: questions to the user`, { concurrency: 2 }, () => {
     test("show the summary and the checks above a question", async (t) => {
-      const gate = [{ run: "true", label: "the tests" }];
+      const gate = [{ run: "true", name: "the tests" }];
       const next = { calls: [{ name: "workflow_step", arguments: { action: "next", summary: SUMMARY } }] };
       const { sandbox } = await stage(t, [next, REST, REST], {
         globalFiles: workflow("hello", [{ id: "plan", gate }, asks("Ship it?"), "build"], SLOW),

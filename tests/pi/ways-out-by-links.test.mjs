@@ -82,7 +82,7 @@ for (const version of VERSIONS) {
       });
 
       test("hard links that the user's commands and a gate make between two commands cannot be written through", async (t) => {
-        const gate = [{ run: "ln -f src/b docs/sub/h; cp -al src docs/copy; false", label: "links" }];
+        const gate = [{ run: "ln -f src/b docs/sub/h; cp -al src docs/copy; false", name: "links" }];
         const { play, text, rpc } = await limited(
           t,
           version,

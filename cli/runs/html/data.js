@@ -51,7 +51,7 @@ const all = (of, ...names) =>
 
 const changes = record({ count: amount, paths: list(line(300)) });
 const check = record({
-  ...all(line(300), "label", "result", "file"),
+  ...all(line(300), "name", "result", "file"),
   ...all(changes, "changedMeanwhile", "changed"),
   passed: flag,
   attempt: amount,

@@ -275,7 +275,7 @@ function gates(phases) {
     tail && h("details", h("summary", "The end of the output"), h("pre", bdi(tail))),
   ];
   return listed(["gates", "Evidence of gates", "check"], all, MAX.evidence, [
-    ["Check", ({ check }) => bdi(check.label)],
+    ["Check", ({ check }) => bdi(check.name)],
     ["Phase", ({ name }) => bdi(name)],
     ["Attempt", ({ check }) => check.attempt || "", "n"],
     ["Result", result, "wide"],

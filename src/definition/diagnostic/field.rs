@@ -62,7 +62,7 @@ impl FieldProblem {
                 let name = field.rsplit('.').next().unwrap_or(field);
                 let help = match &**field {
                     "write" => "`write: []` allows nothing; without `write` everything is allowed",
-                    "id" | "name" | "label" | "commandName" | "prompt" | "whenToUse" | "defaultTask" => {
+                    "id" | "name" | "commandName" | "prompt" | "whenToUse" | "defaultTask" => {
                         "write a value, or remove the key"
                     }
                     _ => "write a value, or remove the key: a rule without a value protects nothing",
@@ -109,7 +109,8 @@ impl FieldProblem {
                 };
                 let unknown = error(format!("unknown field `{field}` in `{of}`")).marking(field);
                 let own = meant::own_entry(field, known).filter(|_| mapping == Mapping::Entry);
-                let part = meant::part(of, field).map(|part| format!("did you mean `{part}`?"));
+                let part = meant::part(of, field).filter(|part| *part != "name" || known.contains(part));
+                let part = part.map(|part| format!("did you mean `{part}`?"));
                 let help = own.or(part).or_else(|| meaning(field, known, mapping));
                 unknown.help(help.unwrap_or_else(|| suggestion(field, known, mapping)))
             }
@@ -197,7 +198,7 @@ fn command_name(text: &str) -> Option<String> {
 
 /// Returns the help for an unknown field of a mapping that means another field, there or elsewhere.
 fn meaning(field: &str, known: &[&str], of: Mapping) -> Option<String> {
-    // A field of phase files has another name beside `prompt`, and `prompt` has another meaning elsewhere.
+    // `prompt` has another meaning elsewhere.
     let place = place_of(field).filter(|_| of != Mapping::Prompt && field != "prompt");
     let place = place.filter(|_| of != Mapping::Other || field != "description");
     let place = place.map(|place| match of {

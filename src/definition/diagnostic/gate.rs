@@ -15,7 +15,7 @@ pub enum GateProblem {
     BadGlob { field: &'static str, path: String },
     WideGlob { field: &'static str, limit: usize },
     OutsideProject { path: String },
-    LongLabel { limit: usize },
+    LongName { limit: usize },
     LoopForbidden { field: String },
     WithoutGate,
 }
@@ -58,8 +58,8 @@ impl GateProblem {
             }
             Self::OutsideProject { path } => error(format!("`gate.file`: `{path}` is outside the project"))
                 .help("write a path relative to the project's directory, with `/`"),
-            Self::LongLabel { limit } => {
-                warning(format!("`gate.label` is longer than {limit} characters; it is shortened"))
+            Self::LongName { limit } => {
+                warning(format!("`gate.name` is longer than {limit} characters; it is shortened"))
             }
             Self::LoopForbidden { field } => {
                 error(format!("`{field}: loop` is not allowed in a workflow with `loopable: false`"))

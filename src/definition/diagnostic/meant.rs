@@ -82,7 +82,6 @@ const MODEL: &str = "model: PROVIDER/ID";
 const LEVEL: &str =
     "write `model: \":high\"`; the name of a model stands before the level, as in `model: PROVIDER/ID:high`";
 const OUTPUTS: &str = "outputs: { large: { type: flag } }";
-const LABEL: &str = "label: Plan";
 const PHASES: &str = "phases: [plan.md, do.md]";
 const PROMPT: &str = "prompt: Write a plan for {description}";
 const RETRY: &str = "gate: [{ run: npm test }]\ngateAttempts: 3";
@@ -96,6 +95,7 @@ const BLACKLIST: &str = "tools: { blacklist: [bash] }";
 const READ_ONLY: &str = "write: []";
 const WRITE: &str = "write: [docs/]";
 const HIDE: &str = "hide: [.env]";
+const NAME: &str = "name: Plan";
 const OFFLINE: &str = "network: false";
 const WAYS: &str = "outcomes: { clean: next, issues: loop }";
 const PARALLEL: &str = "make a parallel group: `- phases: [bugs.md, docs.md]` with `parallel: true` beside it, or the number of agents at a time";
@@ -197,7 +197,7 @@ const ROWS: [Row; 44] = [
     (&["exists", "fileexists"], [Unknown, Unknown, Unknown, Here("file: docs/plan.md")]),
     (&["cwd", "workingdirectory", "workdir", "dir", "directory"], [Unknown, Help(FOLDER), Unknown, Help(FOLDER)]),
     (&["exitcode", "exitstatus", "expect", "expected"], [Unknown, Help(STATUS), Unknown, Help(STATUS)]),
-    (&["name", "title"], [Here("name: Plan"), Here(LABEL), Here("name: Plan"), Here("label: Tests")]),
+    (&["label", "title"], [Here(NAME), Here(NAME), Here(NAME), Here("name: Tests")]),
     (&["icon", "symbol"], [Unknown, Unknown, Here("emoji: \"📝\""), Unknown]),
     (&["allowedtools", "allowtools", "toolallowlist", "whitelist", "allowlist", "allow", "coretools", "includetools",
         "enabledtools", "availabletools"],
@@ -253,9 +253,9 @@ fn find(field: &str, of: Mapping) -> Option<(usize, Meant)> {
         Mapping::Entry => entry,
         Mapping::Phase => phase,
         Mapping::Check => check,
-        // Such an entry has the fields of a phase; of an entry it has `prompt`, `label` and `when`.
+        // Such an entry has the fields of a phase; of an entry it has `prompt` and `when`.
         Mapping::Prompt => match entry {
-            Here(PROMPT | WHEN | LABEL) => entry,
+            Here(PROMPT | WHEN) => entry,
             _ => phase,
         },
         Mapping::Value | Mapping::Settings | Mapping::Other => Unknown,
@@ -295,6 +295,7 @@ pub(crate) fn part(of: &str, field: &str) -> Option<&'static str> {
         ("tools", "allow" | "allowed" | "include" | "only" | "enable") => "whitelist",
         ("tools", "deny" | "denied" | "exclude" | "disallow" | "disallowed" | "block" | "disable") => "blacklist",
         ("outcomes", "goto" | "target" | "leadsto" | "next" | "phase") => "to",
+        ("outcomes", "label" | "title") => "name",
         ("outcomes", "times" | "limit" | "maxtimes" | "maxloops" | "count") => "max",
         ("budget", "minutes" | "duration" | "timeout" | "seconds" | "timelimit") => "time: 10m",
         ("budget", "tokens" | "maxtokens") => "outputTokens: 60000",

@@ -27,19 +27,19 @@ pub struct Gate {
 #[derive(Debug, Clone, PartialEq, Hash)]
 pub struct Check {
     /// Its name for the user and the agent; not blank.
-    pub label: String,
+    pub name: String,
     pub kind: CheckKind,
     /// The check is made for this outcome only.
     pub outcome: Option<String>,
 }
 
-/// Maximum length of a label, in characters.
-pub const MAX_LABEL: usize = 100;
+/// Maximum length of the name of a check, in characters.
+pub const MAX_NAME: usize = 100;
 
-/// Returns a text as a label: on one line, and cut.
-pub fn label_of(text: &str) -> String {
+/// Returns a text as a name: on one line, and cut.
+pub fn as_name(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
-    short(&words.join(" "), MAX_LABEL)
+    short(&words.join(" "), MAX_NAME)
 }
 
 /// The condition that a check tests.

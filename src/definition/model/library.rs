@@ -347,8 +347,8 @@ impl Library {
     pub fn entry_name<'a>(&'a self, entry: &'a Entry) -> &'a str {
         match &entry.kind {
             EntryKind::Phase(phase) => &phase.name,
-            EntryKind::Workflow { label: Some(label), .. } => label,
-            EntryKind::Workflow { key, label: None, .. } => self.get(key).map_or(key, |workflow| &workflow.name),
+            EntryKind::Workflow { name: Some(name), .. } => name,
+            EntryKind::Workflow { key, name: None, .. } => self.get(key).map_or(key, |workflow| &workflow.name),
         }
     }
 }

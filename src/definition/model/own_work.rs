@@ -1,7 +1,7 @@
 //! Entries of a workflow that the run works through without the model.
 
 use super::budget::BudgetBounds;
-use super::gate::label_of;
+use super::gate::as_name;
 use super::models::OwnModel;
 use super::outcomes::{Outcome, Target};
 use super::own_limits::OwnLimits;
@@ -98,14 +98,14 @@ impl Phase {
         }
     }
 
-    /// Returns true if its name is its command line or its question, because it has no label and no id.
+    /// Returns true if its name is its command line or its question, because it has no name and no id.
     pub fn is_named_after_work(&self) -> bool {
         let text = match &self.work {
             Work::Agent | Work::Branches => return false,
             Work::Run(step) => step.command.line(),
             Work::Ask(question) => &question.text,
         };
-        self.name == label_of(text)
+        self.name == as_name(text)
     }
 
     pub fn question(&self) -> Option<&Question> {

@@ -46,7 +46,7 @@ fn command_names_it(command: &Command, name: &ValueName) -> bool {
 
 fn gate_names_it(gate: &Gate, name: &ValueName, variable: &str) -> bool {
     gate.checks.iter().any(|check| {
-        check.label.contains(variable)
+        check.name.contains(variable)
             || match &check.kind {
                 CheckKind::Run { command, .. } => command_names_it(command, name),
                 CheckKind::File { path, .. } => path.contains(variable),

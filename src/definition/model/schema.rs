@@ -321,14 +321,13 @@ table! {
         "phase": Kind::Text => "",
         /// The key of another workflow: the name of its folder.
         "subworkflow": Kind::Text => "",
-        /// The text of a phase without a file. The fields of a phase file can stand beside it, with `label` in the place
-        /// of `name`.
+        /// The text of a phase without a file. The fields of a phase file can stand beside it.
         "prompt": Kind::Text => "",
         /// A command line for bash, which runs without the agent in the project's directory; or `input.NAME` or
         /// `output.ID.NAME` for a value of the type `command`. The outcomes are `ok`, with exit status 0, and `failed`.
         "run": Kind::Text => "",
         /// A question to the user, with the variables of the text of a phase. The answer is one of the `outcomes`. An
-        /// outcome can be a mapping: `to` is its target, `label` its words for the user; with `text: required` or
+        /// outcome can be a mapping: `to` is its target, `name` its words for the user; with `text: required` or
         /// `text: optional` the user gives a text too; with `when` it is offered only if the conditions hold, as for entries.
         /// `max` and `then` are as in other outcomes.
         "ask": Kind::Text => "",
@@ -336,7 +335,7 @@ table! {
         /// be listed several times.
         "id": Kind::Text => "the `id` of the phase file, or the key of the nested workflow",
         /// The name of the entry for users.
-        "label": Kind::Text => "the name of the phase or of the nested workflow",
+        "name": Kind::Text => "the name of the phase or of the nested workflow",
         /// Conditions: the run passes over the entry unless all hold when the run arrives. `input.NAME`,
         /// `output.ID.NAME` or `outcome.ID` with a value, or a list of values. `ID` is the id of an earlier phase or
         /// step; of an outcome also that of a question or a group, or the key of an earlier nested workflow. `given:` with
@@ -432,7 +431,7 @@ table! {
         /// must exist and not be empty.
         "file": Kind::Text => "",
         /// The name of the check. With the variables of the text of a phase.
-        "label": Kind::Text => "the command or path",
+        "name": Kind::Text => "the command or path",
         /// Maximum duration of the command of `run`, at most a day.
         "timeout": Kind::OrInput(&Kind::Duration("10m")) => "10m",
         /// Variables of the environment of `run`, with names in lower case, each with a value of the run: `input.NAME`,

@@ -134,7 +134,7 @@ impl Rules {
         self.list(phases, |rules, Entry { kind, when }| {
             match kind {
                 EntryKind::Phase(phase) => rules.phase(phase),
-                EntryKind::Workflow { key, with, id, label: _, outcomes, model } => {
+                EntryKind::Workflow { key, with, id, name: _, outcomes, model } => {
                     ("workflow", key, with, id).hash(rules);
                     rules.model(model);
                     rules.outcomes(outcomes);
@@ -282,7 +282,7 @@ mod tests {
     }
 
     fn gate(kind: CheckKind) -> Option<Gate> {
-        let checks = vec![Check { label: "it".into(), kind, outcome: None }];
+        let checks = vec![Check { name: "it".into(), kind, outcome: None }];
         Some(Gate { checks, attempts: 3.into() })
     }
 
@@ -300,7 +300,7 @@ mod tests {
     }
 
     fn answer(when: Vec<Condition>) -> Answer {
-        Answer { outcome: "x".into(), label: "X".into(), text: AnswerText::None, when }
+        Answer { outcome: "x".into(), name: "X".into(), text: AnswerText::None, when }
     }
 
     fn output(name: &str, kind: ValueType, is_optional: bool) -> Vec<Output> {

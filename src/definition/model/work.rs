@@ -30,7 +30,7 @@ pub struct Question {
 pub struct Answer {
     pub outcome: String,
     /// Its words for the user; not blank, on one line.
-    pub label: String,
+    pub name: String,
     /// The text that the user gives with it.
     pub text: AnswerText,
     /// It is offered only if all of these hold.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::bound_values::BoundValue;
 use super::budget::BudgetBounds;
-use super::gate::{Gate, label_of};
+use super::gate::{Gate, as_name};
 use super::inputs::{Given, Input};
 use super::models::OwnModel;
 use super::outcomes::{Outcome, Target};
@@ -323,7 +323,7 @@ pub enum EntryKind {
         /// The id among the entries. Default: the key without the package.
         id: Option<String>,
         /// The name for users. Default: the name of the workflow.
-        label: Option<String>,
+        name: Option<String>,
         /// The targets of the outcomes with which the workflow may end; other outcomes lead to the next entry.
         outcomes: Vec<Outcome>,
         /// The model that the entry gives the workflow; none of a group, which has its own.
@@ -340,7 +340,7 @@ impl Entry {
 
     pub fn workflow(key: &str) -> Self {
         let (key, with, outcomes, model) = (key.to_owned(), Map::new(), Vec::new(), OwnModel::default());
-        let kind = EntryKind::Workflow { key, with, id: None, label: None, outcomes, model };
+        let kind = EntryKind::Workflow { key, with, id: None, name: None, outcomes, model };
         Self { kind, when: Vec::new() }
     }
 }
@@ -442,10 +442,10 @@ impl Phase {
     pub fn written(&self) -> String {
         match &self.work {
             Work::Agent if self.at.is_empty() => self.file.clone(),
-            Work::Agent => format!("prompt: {}", label_of(&self.instructions)),
+            Work::Agent => format!("prompt: {}", as_name(&self.instructions)),
             Work::Branches => self.name.clone(),
-            Work::Run(step) => format!("run: {}", label_of(step.command.line())),
-            Work::Ask(question) => format!("ask: {}", label_of(&question.text)),
+            Work::Run(step) => format!("run: {}", as_name(step.command.line())),
+            Work::Ask(question) => format!("ask: {}", as_name(&question.text)),
         }
     }
 
@@ -475,21 +475,21 @@ impl Entry {
         }
     }
 
-    /// Returns the id. Without an id, a nested workflow has its key without the package, and a group its label.
+    /// Returns the id. Without an id, a nested workflow has its key without the package, and a group its name.
     pub fn id(&self) -> &str {
         match &self.kind {
             EntryKind::Phase(phase) => &phase.id,
             EntryKind::Workflow { id: Some(id), .. } => id,
-            EntryKind::Workflow { key, label: Some(label), .. } if is_group_key(key) => label,
+            EntryKind::Workflow { key, name: Some(name), .. } if is_group_key(key) => name,
             EntryKind::Workflow { key, id: None, .. } => last_part(key),
         }
     }
 
-    /// Returns the label, or the name of the phase; without a label the key of a nested workflow.
+    /// Returns the name; without one the key of a nested workflow.
     pub fn name(&self) -> &str {
         match &self.kind {
             EntryKind::Phase(phase) => &phase.name,
-            EntryKind::Workflow { key, label, .. } => label.as_ref().unwrap_or(key),
+            EntryKind::Workflow { key, name, .. } => name.as_ref().unwrap_or(key),
         }
     }
 

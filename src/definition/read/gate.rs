@@ -9,8 +9,8 @@ use crate::definition::diagnostic::{FieldProblem, GateProblem, LimitProblem, Pat
 use crate::definition::model::schema::names;
 use crate::definition::model::variables::PHASE_VARIABLES;
 use crate::definition::model::{
-    BoundValue, CHECK_FIELDS, Check, CheckKind, Command, Gate, MAX_EXPANSIONS, MAX_GATE_ATTEMPTS, MAX_LABEL,
-    MAX_TIMEOUT_MS, Pattern, ValueName, Variable, expansions, is_variable, label_of, with_names,
+    BoundValue, CHECK_FIELDS, Check, CheckKind, Command, Gate, MAX_EXPANSIONS, MAX_GATE_ATTEMPTS, MAX_NAME,
+    MAX_TIMEOUT_MS, Pattern, ValueName, Variable, as_name, expansions, is_variable, with_names,
 };
 
 /// Default time limit of a command, in milliseconds.
@@ -128,7 +128,7 @@ fn read_check(fields: &mut Fields, index: usize, item: &Yaml, entries: &[(String
         },
     };
     let [run, file] = KINDS.map(&mut text);
-    let (label, contains) = (text("label"), text("contains"));
+    let (name, contains) = (text("name"), text("contains"));
     let outcome = text("outcome");
     let timeout = timeout(fields, &here, "gate.timeout", item);
     let env = env(fields, &here, "gate.env", item);
@@ -138,10 +138,10 @@ fn read_check(fields: &mut Fields, index: usize, item: &Yaml, entries: &[(String
     if let Some(Some(path)) = &file {
         fields.check_path(&at("file"), "gate.file", path);
     }
-    if let Some(Some(label)) = &label {
-        fields.check_template_at(&at("label"), "gate.label", label, &PHASE_VARIABLES);
+    if let Some(Some(name)) = &name {
+        fields.check_template_at(&at("name"), "gate.name", name, &PHASE_VARIABLES);
     }
-    let (run, file, label, contains) = (run?, file?, label?, contains?);
+    let (run, file, name, contains) = (run?, file?, name?, contains?);
     let (timeout, outcome, env) = (timeout?, outcome?, env?);
     // Errors that follow from an error reported above are not reported.
     if fields.has_errors {
@@ -158,7 +158,7 @@ fn read_check(fields: &mut Fields, index: usize, item: &Yaml, entries: &[(String
         }
         sound.then_some(())?;
     }
-    let (default_label, kind) = match (run, file) {
+    let (default_name, kind) = match (run, file) {
         (Some(line), None) => {
             let command = Command::new(line.clone(), env);
             (line, CheckKind::Run { command, timeout })
@@ -172,12 +172,12 @@ fn read_check(fields: &mut Fields, index: usize, item: &Yaml, entries: &[(String
             return None;
         }
     };
-    let long = |label: &String| label.chars().count() > MAX_LABEL;
-    if label.as_ref().is_some_and(long) {
-        fields.report(&at("label"), GateProblem::LongLabel { limit: MAX_LABEL });
+    let long = |name: &String| name.chars().count() > MAX_NAME;
+    if name.as_ref().is_some_and(long) {
+        fields.report(&at("name"), GateProblem::LongName { limit: MAX_NAME });
     }
-    let label = label_of(&label.unwrap_or(default_label));
-    Some(Check { label, kind, outcome })
+    let name = as_name(&name.unwrap_or(default_name));
+    Some(Check { name, kind, outcome })
 }
 
 /// Returns the path and the expression of a check of a file; `None` after an error.

@@ -78,13 +78,10 @@ pub(crate) fn read(
 }
 
 /// The fields of an entry with `prompt`, and those of entries of other kinds.
-static IN_ENTRY: LazyLock<Vec<&str>> = LazyLock::new(|| {
-    let of_phase = OF_PHASE.into_iter().filter(|field| *field != "name");
-    ENTRY.into_iter().chain(of_phase).collect()
-});
+static IN_ENTRY: LazyLock<Vec<&str>> = LazyLock::new(|| ENTRY.into_iter().chain(OF_PHASE).collect());
 
 /// The fields of an entry with `prompt` that no phase file has.
-const OF_ENTRY: [&str; 3] = ["prompt", "label", "when"];
+const OF_ENTRY: [&str; 2] = ["prompt", "when"];
 
 /// Returns the fields of the entry with `prompt` at a path of a `workflow.yaml`, see [`Fields::of_part`].
 pub(crate) fn fields_of_entry<'a>(
@@ -110,7 +107,7 @@ pub(crate) fn read_entry(
             fields.report(&[PathPart::Name(key)], problem);
         }
     }
-    let (prompt, name) = (fields.given_text("prompt"), fields.given_text("label"));
+    let prompt = fields.given_text("prompt");
     if let Some((_, field)) = unread::in_text(&prompt) {
         let kind = UnreadField::InPrompt;
         fields.report(&[PathPart::Key("prompt")], PhaseProblem::Unread { field, kind });
@@ -123,7 +120,7 @@ pub(crate) fn read_entry(
         return Ok(None);
     }
     let (instructions, file, id) = (trim(&prompt).to_owned(), fields.file.to_owned(), default_id("phase", &at));
-    Ok(Some(named(Phase { name, instructions, file, at, ..phase }, id)))
+    Ok(Some(named(Phase { instructions, file, at, ..phase }, id)))
 }
 
 /// Reads the fields that a phase file and an entry with `prompt` have in common.

@@ -409,7 +409,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
     }
 
     fn entry(&mut self, listing: &mut Listing, index: usize, entry: EntryRef) -> Result<Option<EntryKind>, Stop> {
-        let EntryRef { kind, id, label, when: _, outcomes, model } = entry;
+        let EntryRef { kind, id, name, when: _, outcomes, model } = entry;
         let at = [PathPart::Key("phases"), PathPart::Item(index)];
         let look_up = self.diagnostics.len() - listing.before < MAX_PLACES;
         let path = match kind {
@@ -434,22 +434,22 @@ impl<'a, 'f> RootReader<'a, 'f> {
             }
             EntryRefKind::Group(group) => {
                 let (key, name) =
-                    self.group(listing, index, group, (id.as_deref(), label.as_deref(), &outcomes, model))?;
+                    self.group(listing, index, group, (id.as_deref(), name.as_deref(), &outcomes, model))?;
                 if let Some(problem) = id.as_deref().and_then(|id| listing.take_id(id, &name)) {
                     self.diagnostics.push(listing.error(&at, look_up, problem));
                 }
                 let same = |name: &String| Given::Name(ValueName::Input(name.clone()));
                 let with = listing.workflow.inputs.iter();
                 let with = with.map(|input| (input.name.clone(), same(&input.name))).collect();
-                let (label, model) = (Some(name), OwnModel::default());
-                return Ok(Some(EntryKind::Workflow { key, with, id, label, outcomes, model }));
+                let (name, model) = (Some(name), OwnModel::default());
+                return Ok(Some(EntryKind::Workflow { key, with, id, name, outcomes, model }));
             }
             EntryRefKind::Workflow(key, with) => {
                 let problem = id.as_deref().and_then(|id| listing.take_id(id, &key));
                 if let Some(problem) = problem {
                     self.diagnostics.push(listing.error(&at, look_up, problem));
                 }
-                return Ok(Some(EntryKind::Workflow { key, with, id, label, outcomes, model }));
+                return Ok(Some(EntryKind::Workflow { key, with, id, name, outcomes, model }));
             }
         };
         let mut phase = match self.phase(listing.folder, &path, look_up)? {
@@ -468,10 +468,10 @@ impl<'a, 'f> RootReader<'a, 'f> {
                 return Ok(None);
             }
         };
-        if id.is_some() || label.is_some() || !outcomes.is_empty() || model.is_given() {
+        if id.is_some() || name.is_some() || !outcomes.is_empty() || model.is_given() {
             let own = Rc::make_mut(&mut phase);
             own.id = id.unwrap_or_else(|| own.id.clone());
-            own.name = label.unwrap_or_else(|| own.name.clone());
+            own.name = name.unwrap_or_else(|| own.name.clone());
             if model.is_given() {
                 own.model = OwnModel { of_entry: true, ..model };
             }
@@ -498,7 +498,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
         listing: &mut Listing,
         index: usize,
         group: GroupRef,
-        (id, label, outcomes, model): (Option<&str>, Option<&str>, &[Outcome], OwnModel),
+        (id, name, outcomes, model): (Option<&str>, Option<&str>, &[Outcome], OwnModel),
     ) -> Result<(String, String), Stop> {
         let file = listing.workflow;
         let GroupRef { loopable, max_loops, budget, each, parallel, entries } = group;
@@ -507,7 +507,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
         let at = listing.at.clone();
         listing.at.pop();
         let named = |entry: Option<&Entry>| entry.map_or("", Entry::name).to_owned();
-        let name = match (label.or(id), &phases[..]) {
+        let name = match (name.or(id), &phases[..]) {
             (Some(name), _) => name.to_owned(),
             (None, [only]) => named(Some(only)),
             (None, all) => format!("{} … {}", named(all.first()), named(all.last())),

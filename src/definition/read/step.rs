@@ -8,7 +8,7 @@ use crate::definition::diagnostic::PathPart;
 use crate::definition::model::variables::PHASE_VARIABLES;
 use crate::definition::model::{
     Answer, AnswerText, Command, MAX_OUTCOMES, Outcome, OwnWork, Question, Step, Target, VALUE_TYPES_OF_RUN, Work,
-    either, is_blank, label_of,
+    as_name, either, is_blank,
 };
 
 /// The names that outcomes of a step can have.
@@ -23,13 +23,13 @@ pub(crate) fn default_id(kind: &str, at: &[usize]) -> String {
 pub(crate) fn read_run(fields: &mut Fields, at: Vec<usize>) -> OwnWork {
     let item = fields.tree.root.clone();
     let line = text(fields, "run").unwrap_or_default();
-    let (id, label) = (text(fields, "id"), text(fields, "label"));
+    let (id, name) = (text(fields, "id"), text(fields, "name"));
     fields.check_line(&[PathPart::Key("run")], "run", &line);
     let timeout = gate::timeout(fields, &[], "timeout", &item).unwrap_or(gate::DEFAULT_TIMEOUT_MS.into());
     let env = gate::env(fields, &[], "env", &item).unwrap_or_default();
     let outputs = outputs::read(fields, &VALUE_TYPES_OF_RUN);
     let outcomes = own_outcomes(fields);
-    let name = label.or_else(|| id.clone()).unwrap_or_else(|| label_of(&line));
+    let name = name.or_else(|| id.clone()).unwrap_or_else(|| as_name(&line));
     OwnWork {
         id: id.unwrap_or_else(|| default_id("run", &at)),
         name,
@@ -44,10 +44,10 @@ pub(crate) fn read_run(fields: &mut Fields, at: Vec<usize>) -> OwnWork {
 /// Reads the question with these fields, as [`read_run`].
 pub(crate) fn read_ask(fields: &mut Fields, at: Vec<usize>) -> OwnWork {
     let question = text(fields, "ask").unwrap_or_default();
-    let (id, label) = (text(fields, "id"), text(fields, "label"));
+    let (id, name) = (text(fields, "id"), text(fields, "name"));
     fields.check_template_at(&[PathPart::Key("ask")], "ask", &question, &PHASE_VARIABLES);
     let (outcomes, answers) = answers(fields).into_iter().unzip();
-    let name = label.or_else(|| id.clone()).unwrap_or_else(|| label_of(&question));
+    let name = name.or_else(|| id.clone()).unwrap_or_else(|| as_name(&question));
     OwnWork {
         name,
         id: id.unwrap_or_else(|| default_id("ask", &at)),
@@ -60,7 +60,7 @@ pub(crate) fn read_ask(fields: &mut Fields, at: Vec<usize>) -> OwnWork {
 }
 
 /// The fields of an answer that is a mapping.
-const ANSWER: [&str; 6] = ["to", "text", "label", "max", "then", "when"];
+const ANSWER: [&str; 6] = ["to", "text", "name", "max", "then", "when"];
 
 /// Reads `outcomes` of a question, each with its answer.
 fn answers(fields: &mut Fields) -> Vec<(Outcome, Answer)> {
@@ -86,16 +86,16 @@ fn answer(fields: &mut Fields, name: &str, value: &Yaml) -> (Outcome, Answer) {
     let outcomes = [PathPart::Key("outcomes")];
     let at = [outcomes[0], PathPart::Key(name)];
     let when = conditions::read(fields, &at, value);
-    let mut answer = Answer { outcome: name.to_owned(), label: label_of(name), text: AnswerText::None, when };
+    let mut answer = Answer { outcome: name.to_owned(), name: as_name(name), text: AnswerText::None, when };
     let outcome = outcomes::outcome(fields, &outcomes, (name, value), &ANSWER);
     let outcome = Outcome { of_entry: true, ..outcome };
     let mut bad = |key, expected| {
         outcomes::report_part(fields, &outcomes, (name, value), key, expected);
     };
-    match value.get("label") {
+    match value.get("name") {
         None => {}
-        Some(Yaml::String(label)) if !is_blank(label) => answer.label = label_of(label),
-        Some(_) => bad("label", "a text".into()),
+        Some(Yaml::String(name)) if !is_blank(name) => answer.name = as_name(name),
+        Some(_) => bad("name", "a text".into()),
     }
     match value.get("text") {
         None => {}

@@ -17,8 +17,8 @@ use crate::definition::model::{
 const FIELDS: [&str; Workflow::FIELDS.len()] = schema::names(Workflow::FIELDS);
 
 const ENTRY: [&str; schema::ENTRY_FIELDS.len()] = schema::names(&schema::ENTRY_FIELDS);
-const RUN: [&str; 8] = ["run", "id", "label", "when", "timeout", "env", "outputs", "outcomes"];
-const ASK: [&str; 5] = ["ask", "id", "label", "when", "outcomes"];
+const RUN: [&str; 8] = ["run", "id", "name", "when", "timeout", "env", "outputs", "outcomes"];
+const ASK: [&str; 5] = ["ask", "id", "name", "when", "outcomes"];
 /// The fields that only an entry with `run` can have.
 const OF_RUN: [&str; 3] = ["timeout", "env", "outputs"];
 
@@ -26,7 +26,7 @@ const OF_RUN: [&str; 3] = ["timeout", "env", "outputs"];
 pub(crate) struct EntryRef {
     pub kind: EntryRefKind,
     pub id: Option<String>,
-    pub label: Option<String>,
+    pub name: Option<String>,
     pub when: Vec<Condition>,
     pub outcomes: Vec<Outcome>,
     pub model: OwnModel,
@@ -35,7 +35,7 @@ pub(crate) struct EntryRef {
 impl EntryRef {
     /// An entry whose other fields are read with its kind.
     fn of(kind: EntryRefKind) -> Self {
-        Self { kind, id: None, label: None, when: Vec::new(), outcomes: Vec::new(), model: OwnModel::default() }
+        Self { kind, id: None, name: None, when: Vec::new(), outcomes: Vec::new(), model: OwnModel::default() }
     }
 
     pub fn is_unknown(&self) -> bool {
@@ -277,11 +277,11 @@ fn phases(fields: &mut Fields, around: &[usize]) -> Vec<EntryRef> {
             let problem = FieldProblem::UnknownPart { of: "phases", field: key.to_owned(), known: &ENTRY };
             fields.report(&[here[0], here[1], PathPart::Name(key)], problem);
         }
-        let (id, label) = (entry_text(fields, &here, item, "id"), entry_text(fields, &here, item, "label"));
+        let (id, name) = (entry_text(fields, &here, item, "id"), entry_text(fields, &here, item, "name"));
         let when = conditions::read(fields, &here, item);
         let outcomes = outcomes::read_of_entry(fields, &here, item);
         let model = fields.within(&here, models::read).unwrap_or_default();
-        phases.push(EntryRef { kind, id, label, when, outcomes, model });
+        phases.push(EntryRef { kind, id, name, when, outcomes, model });
     }
     phases
 }
@@ -307,7 +307,7 @@ fn without_group_fields(fields: &mut Fields, here: &[PathPart], entry: &Yaml) {
     }
 }
 
-/// Reads `id` or `label` of the entry at a path; `None` without one, empty after an error.
+/// Reads `id` or `name` of the entry at a path; `None` without one, empty after an error.
 fn entry_text(fields: &mut Fields, here: &[PathPart], entry: &Yaml, field: &'static str) -> Option<String> {
     // `check_values` reports a field without a value.
     let value = entry.get(field).filter(|value| **value != Yaml::Null)?;

@@ -9,7 +9,7 @@ fn phase_with(lines: &str) -> String {
 #[test]
 fn a_gate_is_read() {
     let phase = phase_with(
-        "gate:\n- run: npm test\n  timeout: 90s\n  label: the tests\n- run: make\n  timeout: 2.5\n- file: .\\docs\\*.md\n  contains: '^## R'\n- run: x\ngateAttempts: 1\n",
+        "gate:\n- run: npm test\n  timeout: 90s\n  name: the tests\n- run: make\n  timeout: 2.5\n- file: .\\docs\\*.md\n  contains: '^## R'\n- run: x\ngateAttempts: 1\n",
     );
     let (library, diagnostics) = load(&[("w/workflow.yaml", FLOW), ("w/a.md", &phase)]);
     assert_eq!(diagnostics, [""; 0]);
@@ -24,8 +24,8 @@ fn a_gate_is_read() {
     assert!(pattern.is_in("a\n## R") && !pattern.is_in("a ## R"));
     assert_eq!([kinds[0], kinds[1]], [&run("npm test", 90_000), &run("make", 2500)]);
     assert_eq!(*kinds[3], run("x", 600_000));
-    let labels: Vec<&str> = gate.checks.iter().map(|check| &*check.label).collect();
-    assert_eq!(labels, ["the tests", "make", "./docs/*.md", "x"]);
+    let names: Vec<&str> = gate.checks.iter().map(|check| &*check.name).collect();
+    assert_eq!(names, ["the tests", "make", "./docs/*.md", "x"]);
     assert_eq!(gate.attempts, 1.into());
 }
 
@@ -83,22 +83,22 @@ fn a_gate_with_errors_keeps_its_workflow_out() {
 }
 
 #[test]
-fn a_label_is_one_short_line() {
-    let label = |lines: &str| {
+fn a_name_is_one_short_line() {
+    let name = |lines: &str| {
         let phase = phase_with(lines);
         let (library, diagnostics) = load(&[("w/workflow.yaml", FLOW), ("w/a.md", &phase)]);
         let Some(phase) = library.get("w").unwrap().phases[0].as_phase() else { panic!() };
         let gate = phase.gate.as_ref().unwrap();
-        (gate.checks[0].label.clone(), diagnostics)
+        (gate.checks[0].name.clone(), diagnostics)
     };
     let long = "é".repeat(101);
     let cut = format!("{}…", "é".repeat(99));
-    let diagnostic = "~/workflows/w/a.md:5:24: `gate.label` is longer than 100 characters; it is shortened";
-    assert_eq!(label(&format!("gate: [{{run: x, label: {long}}}]\n")), (cut.clone(), vec![diagnostic.to_owned()]));
-    assert_eq!(label(&format!("gate: [{{run: x, label: {}}}]\n", "é".repeat(100))).1, [""; 0]);
-    assert_eq!(label("gate: [{run: x, label: \"a\\n\\tb\"}]\n"), ("a b".into(), vec![]));
+    let diagnostic = "~/workflows/w/a.md:5:23: `gate.name` is longer than 100 characters; it is shortened";
+    assert_eq!(name(&format!("gate: [{{run: x, name: {long}}}]\n")), (cut.clone(), vec![diagnostic.to_owned()]));
+    assert_eq!(name(&format!("gate: [{{run: x, name: {}}}]\n", "é".repeat(100))).1, [""; 0]);
+    assert_eq!(name("gate: [{run: x, name: \"a\\n\\tb\"}]\n"), ("a b".into(), vec![]));
     // The command itself is no slip, and is shown whole before it runs.
-    assert_eq!(label(&format!("gate: [{{run: {long}}}]\n")), (cut, vec![]));
+    assert_eq!(name(&format!("gate: [{{run: {long}}}]\n")), (cut, vec![]));
 }
 
 #[test]

@@ -19,7 +19,7 @@ fn places(library: &Library) -> Vec<String> {
 
 #[test]
 fn a_group_is_a_scope_with_the_fields_of_its_file() {
-    let workflow = "write: [src/]\nmaxLoops: 7\nphases:\n  - a.md\n  - id: g\n    label: The group\n    loopable: false\n    maxLoops: 2\n    budget: {turns: 3}\n    phases: [b.md, {phases: [c.md]}]\n  - d.md";
+    let workflow = "write: [src/]\nmaxLoops: 7\nphases:\n  - a.md\n  - id: g\n    name: The group\n    loopable: false\n    maxLoops: 2\n    budget: {turns: 3}\n    phases: [b.md, {phases: [c.md]}]\n  - d.md";
     let (library, diagnostics) = load_files(&files(workflow, &phases()));
     assert_eq!(diagnostics, [""; 0]);
     assert_eq!(places(&library), ["[0] a", "[1] g", "[1, 0] b", "[1, 1] c", "[1, 1, 0] c", "[2] d"]);

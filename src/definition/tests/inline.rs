@@ -57,9 +57,8 @@ fn a_phase_without_a_file_is_that_of_its_file() {
     ] {
         let file = format!("---\nid: a\nname: A\n{fields}\n---\n\nDo {{descripton}}, {{input.scope}}.\n");
         let indented: String = fields.lines().map(|line| format!("    {line}\n")).collect();
-        let entry = format!(
-            "  - id: a\n    label: A\n{indented}    prompt: |\n\n      Do {{descripton}}, {{input.scope}}.\n\n"
-        );
+        let entry =
+            format!("  - id: a\n    name: A\n{indented}    prompt: |\n\n      Do {{descripton}}, {{input.scope}}.\n\n");
         let (of_file, told_of_file, lines_of_file) = check("  - a.md\n", &[("w/a.md", &file)]);
         let (of_entry, told, lines) = check(&entry, &[]);
         let mut told_alike: Vec<String> = told.iter().map(|message| message.replace(" in `prompt`", "")).collect();
@@ -83,7 +82,7 @@ fn a_phase_without_a_file_is_that_of_its_file() {
 
 #[test]
 fn what_is_left_out_is_made_of_the_place() {
-    let yaml = "name: W\ncommandName: w\nphases:\n  - prompt: One\n  - phases:\n      - prompt: >\n          Two\n          three\n      - { prompt: \" Four \\n\", label: \"4\" }\n  - { id: look-at, prompt: Five }\n";
+    let yaml = "name: W\ncommandName: w\nphases:\n  - prompt: One\n  - phases:\n      - prompt: >\n          Two\n          three\n      - { prompt: \" Four \\n\", name: \"4\" }\n  - { id: look-at, prompt: Five }\n";
     let (library, diagnostics) = load(&[("w/workflow.yaml", yaml)]);
     assert_eq!(diagnostics, [""; 0]);
     let phases = library.scopes().flat_map(|scope| scope.own_phases());

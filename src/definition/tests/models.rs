@@ -15,7 +15,7 @@ fn read(lines: &str) -> (Option<Vec<String>>, Vec<String>) {
 #[test]
 fn an_entry_goes_before_the_file_of_its_phase() {
     for (entry, model) in
-        [("model: fast", &["fast"][..]), ("model: [fast, ':low']", &["fast", ":low"]), ("label: A", &["strong:high"])]
+        [("model: fast", &["fast"][..]), ("model: [fast, ':low']", &["fast", ":low"]), ("name: A", &["strong:high"])]
     {
         let phase = PHASE.replacen("emoji: '*'\n", "emoji: '*'\nmodel: strong:high\n", 1);
         let yaml = FLOW.replace("  - a.md", &format!("  - phase: a.md\n    {entry}"));

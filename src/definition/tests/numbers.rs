@@ -53,7 +53,7 @@ fn a_text_that_cannot_be_a_number_needs_quotes() {
             (format!("initialMessage: {number}\n"), String::new()),
             (String::new(), format!("write: [{number}]\n")),
             (String::new(), format!("gate: [{{ run: {number} }}]\n")),
-            (String::new(), format!("gate: [{{ run: x, label: {number} }}]\n")),
+            (String::new(), format!("gate: [{{ run: x, name: {number} }}]\n")),
             (format!("model: {number}\n"), String::new()),
         ] {
             let flow = format!("{flow}phases: [a.md, {{ id: b, prompt: Do it. }}]\n");

@@ -349,8 +349,8 @@ fn options_and_values_are_without_blanks_around_them() {
 }
 
 #[test]
-fn entries_have_ids_labels_and_targets_of_their_own() {
-    let workflow = "phases: [a.md, {phase: a.md, id: again, label: 'Once more', outcomes: {x: a}}, {subworkflow: n, id: last, label: 'N, at last', with: {half: api}, outcomes: {y: again}}]";
+fn entries_have_ids_names_and_targets_of_their_own() {
+    let workflow = "phases: [a.md, {phase: a.md, id: again, name: 'Once more', outcomes: {x: a}}, {subworkflow: n, id: last, name: 'N, at last', with: {half: api}, outcomes: {y: again}}]";
     let mut files = files(workflow, &[("a", "outcomes: {x: next, z: next}")]);
     let phase = "---\nid: n\nname: N\nemoji: '*'\noutcomes: {x: next, y: next}\n---\nDo it.\n";
     files.global.insert("n/n.md".into(), phase.into());

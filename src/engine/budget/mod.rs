@@ -104,7 +104,7 @@ impl Engine {
         }
         let bound = budgets.iter().find_map(|budget| budget.bounds().find(Bound::is_used_up))?;
         let evidence = Evidence {
-            label: text::BUDGET.to_owned(),
+            name: text::BUDGET.to_owned(),
             passed: false,
             result: text::budget_used_up(&bound),
             attempt: 1,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::definition::{Agreement, Answer as Choice, AnswerText, Step, is_blank, label_of, make_different};
+use crate::definition::{Agreement, Answer as Choice, AnswerText, Step, as_name, is_blank, make_different};
 use crate::engine::consent::{ONCE, dialog, title_of};
 use crate::engine::context::Cx;
 use crate::engine::effect::{Effect, Level, Request};
@@ -84,7 +84,7 @@ impl OpenEntry {
 
     /// Asks the user. A key that was meant for the editor chooses the first option: that option does no harm.
     fn ask_question(&self, question: &str, answers: &[Choice], run: &Run, cx: &mut Cx) -> Next {
-        let answers = answers.iter().map(|answer| answer.label.clone());
+        let answers = answers.iter().map(|answer| answer.name.clone());
         let mut options: Vec<String> = std::iter::once(NOT_YET.to_owned()).chain(answers).collect();
         make_different(options.iter_mut(), usize::MAX);
         let active = run.active();
@@ -157,7 +157,7 @@ impl OpenEntry {
             Err(why) => (false, why.clone()),
         };
         let evidence = Evidence {
-            label: label_of(&self.of),
+            name: as_name(&self.of),
             passed,
             result: how.clone(),
             duration_ms,
@@ -170,7 +170,7 @@ impl OpenEntry {
         let outcome = if passed { Step::OK } else { Step::FAILED };
         let has_condition = active.scope.phases.get(active.index).is_some_and(|entry| !entry.when.is_empty());
         if let Some(told) = text::last_line(&output).filter(|_| passed && has_condition) {
-            cx.notify(Level::Info, format!("{}: {told}", evidence.label));
+            cx.notify(Level::Info, format!("{}: {told}", evidence.name));
         }
         let state = active.state.with_summary(active.phase, &text::step_summary(&output, cut_bytes, &file));
         let state = state.with_log(active.phase, &output, cut_bytes, &file, active.library);
@@ -191,16 +191,16 @@ fn ask_text(answer: &Choice) -> Next {
 /// The user has answered the question at which the run is, with this text behind the answer.
 pub fn question_answered(answer: &Choice, given: &str, run: &Run, cx: &mut Cx) -> Next {
     let Some(active) = run.active() else { return Next::Left };
-    let summary = if is_blank(given) { &answer.label } else { given };
-    let label = active.phase.question().map_or_else(String::new, |of| label_of(&text::in_words(&of.text, &active)));
+    let summary = if is_blank(given) { &answer.name } else { given };
+    let name = active.phase.question().map_or_else(String::new, |of| as_name(&text::in_words(&of.text, &active)));
     let evidence = Evidence {
-        label,
+        name,
         passed: true,
-        result: format!("the user said “{}”", answer.label),
+        result: format!("the user said “{}”", answer.name),
         attempt: 1,
         ..Evidence::default()
     };
-    let mut shown = text::EntryResult::new(&format!("✓ {}: {}", evidence.label, evidence.result));
+    let mut shown = text::EntryResult::new(&format!("✓ {}: {}", evidence.name, evidence.result));
     shown.add_text(given);
     show_outcome(shown, cx);
     let state = active.state.with_summary(active.phase, summary).with_evidence(vec![evidence]);

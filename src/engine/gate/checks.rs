@@ -67,8 +67,8 @@ impl OpenGate {
                 let result = match answer.ran() {
                     Ok(ran) => command_result(&ran),
                     Err(NotRun::Stopped) => {
-                        let label = self.current().map_or("", |check| &check.label);
-                        let text = format!("The gate was interrupted: {label} was stopped.");
+                        let name = self.current().map_or("", |check| &check.name);
+                        let text = format!("The gate was interrupted: {name} was stopped.");
                         return Next::Close(Outcome::Interrupted(text));
                     }
                     Err(NotRun::NotHere) => CheckResult::new(false, "commands cannot be run here"),
@@ -96,7 +96,7 @@ impl OpenGate {
                         return self.checked(CheckResult::new(false, text::NO_COMMAND), run, cx);
                     }
                     let (number, of) = self.position();
-                    let progress = text::gate_progress(&check.label, number, of);
+                    let progress = text::gate_progress(&check.name, number, of);
                     let env = match self.env() {
                         Ok(env) => env,
                         Err(why) => return self.checked(CheckResult::new(false, why), run, cx),

@@ -231,9 +231,9 @@ impl OpenGate {
     /// Records the result of the current check; the next check becomes current.
     pub fn record(&mut self, result: CheckResult) {
         let CheckResult { passed, result, duration_ms, tail: Tail { text: tail, missing }, file } = result;
-        let label = self.current().map_or_else(String::new, |check| check.label.clone());
+        let name = self.current().map_or_else(String::new, |check| check.name.clone());
         let attempt = self.attempt;
-        self.evidence.push(Evidence { label, passed, result, duration_ms, attempt, tail, missing, file });
+        self.evidence.push(Evidence { name, passed, result, duration_ms, attempt, tail, missing, file });
     }
 
     /// The evidence in the form that is stored.

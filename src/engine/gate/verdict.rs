@@ -93,7 +93,7 @@ impl Engine {
         let left = gate.attempts_left();
         let mut text = text::gate_failed(&gate.of, last, left);
         if left == 0 {
-            let reason = PauseReason::Gate { label: last.label.clone(), times: last.attempt };
+            let reason = PauseReason::Gate { name: last.name.clone(), times: last.attempt };
             text.push_str(&format!("\n\nThe workflow is paused: {reason}. Stop here and wait for the user."));
             self.pause_as(&new, reason, cx);
             return self.answer_requester(gate.requester(), text, Verdict::Paused, cx);

@@ -562,7 +562,7 @@ fn the_pause_tells_what_is_still_missing() {
 fn stored(session: &Session) -> (String, Vec<String>, bool) {
     let state = session.engine.run.state().unwrap();
     let evidence = state.progress().visits.get("w:0").map(|visit| &visit.evidence[..]);
-    let evidence = evidence.unwrap_or_default().iter().map(|check| format!("{}: {}", check.label, check.result));
+    let evidence = evidence.unwrap_or_default().iter().map(|check| format!("{}: {}", check.name, check.result));
     (state.current_path.key(), evidence.collect(), state.is_stopped())
 }
 

@@ -16,7 +16,7 @@ const FOUND: &str = "phases:
 /// A workflow of the user's own with a gate whose command is an input.
 const GIVEN: &str = "inputs: { check: { type: command, optional: true } }
 phases:
-  - { prompt: Work, id: work, label: Work, gate: [{ run: input.check }] }
+  - { prompt: Work, id: work, name: Work, gate: [{ run: input.check }] }
 ";
 const OPTIONS: [&str; 4] = ["No", "Yes, for this run", "Yes, for this session", "Yes, always in this folder"];
 const SHOWN: &str = "│ npm test\n│ # a value of the run";
@@ -185,7 +185,7 @@ fn the_option_for_commands_of_files_allows_no_value() {
     let _ = consent(found(&mut session, "npm test"));
     // In a workflow of the project, the question is about the value alone.
     let project = "inputs: { check: { type: command } }
-phases: [{ prompt: Work, id: work, label: Work, gate: [{ run: make }, { run: input.check }] }]
+phases: [{ prompt: Work, id: work, name: Work, gate: [{ run: make }, { run: input.check }] }]
 ";
     let mut session = Session::new(&[]);
     session.files.project.insert("w/workflow.yaml".into(), project.into());

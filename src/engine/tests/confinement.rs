@@ -302,7 +302,7 @@ fn an_open_gate_refuses_first() {
     let mut first = phase("a");
     first.limits = write(&["docs/"]);
     let kind = CheckKind::Run { command: "make".into(), timeout: 1000.into() };
-    let checks = vec![Check { label: "it".into(), kind, outcome: None }];
+    let checks = vec![Check { name: "it".into(), kind, outcome: None }];
     first.gate = Some(Gate { checks, attempts: 3.into() });
     root.phases[0] = Entry::phase(first);
     session.engine.run.set_library(Library::new(vec![root], &mut Vec::new()));

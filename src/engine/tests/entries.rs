@@ -69,8 +69,8 @@ fn ran_loud(file: Result<&str, &str>) -> Answer {
 #[test]
 fn the_evidence_of_a_step_has_its_name() {
     let long = "gh pr view --json title,body,files --jq .title".repeat(3);
-    for (fields, label) in [
-        ("id: pr\n    label: The title", "The title".to_owned()),
+    for (fields, name) in [
+        ("id: pr\n    name: The title", "The title".to_owned()),
         ("id: pr", "pr".to_owned()),
         ("timeout: 9", long.chars().take(99).chain(['…']).collect()),
     ] {
@@ -79,7 +79,7 @@ fn the_evidence_of_a_step_has_its_name() {
         let Reply::Ask { ticket, .. } = session.next_at_work().reply else { panic!() };
         let _ = session.give(ticket, ran(0, "fine"));
         let state = session.stored_run().unwrap();
-        assert_eq!(state.progress().visits["w:1"].evidence[0].label, label);
+        assert_eq!(state.progress().visits["w:1"].evidence[0].name, name);
     }
 }
 
@@ -443,8 +443,8 @@ const QUESTION: &str = "  - a.md
     id: ok
     outcomes:
       go: next
-      change: { to: a, text: required, label: Change it }
-      drop: { to: done, label: Drop it, text: optional }
+      change: { to: a, text: required, name: Change it }
+      drop: { to: done, name: Drop it, text: optional }
   - b.md
 ";
 
@@ -494,10 +494,9 @@ fn the_checks_the_summary_and_the_outputs_stand_above_the_question() {
     let mut session = session(
         "  - a.md\n  - b.md\n  - run: make\n    id: build\n  - ask: Ship it?\n    outcomes: { go: next, back: b }\n",
     );
-    for (file, lines) in [
-        ("a", "gate: [{run: lint}]\n"),
-        ("b", "gate: [{run: test, label: the tests}]\noutputs: {size: {type: text}}\n"),
-    ] {
+    for (file, lines) in
+        [("a", "gate: [{run: lint}]\n"), ("b", "gate: [{run: test, name: the tests}]\noutputs: {size: {type: text}}\n")]
+    {
         let phase = session.files.global.get_mut(&format!("w/{file}.md")).unwrap();
         *phase = phase.replacen("emoji", &format!("{lines}emoji"), 1);
     }
@@ -639,7 +638,7 @@ fn an_answer_by_command_closes_the_dialog() {
 #[test]
 fn a_step_that_a_condition_lets_run_tells_the_user_its_last_line() {
     for (when, told) in [("", None), (", when: { outcome.one: ok }", Some("Two: it is so."))] {
-        let entries = format!("  - {{ id: one, run: a }}\n  - {{ id: two, label: Two, run: b{when} }}\n  - a.md\n");
+        let entries = format!("  - {{ id: one, run: a }}\n  - {{ id: two, name: Two, run: b{when} }}\n  - a.md\n");
         let mut session = session(&entries);
         let output = session.command("workflow", "w x");
         let (ticket, _) = asked(&output.reply);

@@ -98,7 +98,7 @@ fn with_ui() -> Facts {
     Facts { project: "/p".into(), ..Facts::default() }
 }
 
-const TESTS: &str = "gate: [{run: make test, label: the tests, timeout: 10m}]\n";
+const TESTS: &str = "gate: [{run: make test, name: the tests, timeout: 10m}]\n";
 
 #[test]
 fn a_command_that_succeeds_passes_the_gate() {
@@ -117,7 +117,7 @@ fn a_command_that_succeeds_passes_the_gate() {
     let visit = &data["progress"]["visits"]["flat:0"];
     assert_eq!(
         visit["evidence"],
-        json!([{ "label": "the tests", "passed": true, "result": "exit status 0", "durationMs": 12_300, "attempt": 1 }])
+        json!([{ "name": "the tests", "passed": true, "result": "exit status 0", "durationMs": 12_300, "attempt": 1 }])
     );
     assert_eq!(visit["summary"]["text"], "S");
     let effects = session.command("workflow", ":status").effects;
@@ -181,7 +181,7 @@ fn after_the_last_attempt_the_run_pauses_until_the_user_says_something() {
         let _ = session.answer(ticket, ran(1));
     }
     let pause = session.progress().paused.clone().unwrap();
-    assert_eq!(pause.reason, crate::run::PauseReason::Gate { label: "the tests".into(), times: 2 });
+    assert_eq!(pause.reason, crate::run::PauseReason::Gate { name: "the tests".into(), times: 2 });
     assert!(
         told(&session.next_later())
             .starts_with("The workflow is paused: the gate was not passed in 2 attempts; last: the tests.")
@@ -496,8 +496,7 @@ fn the_user_passes_a_gate_by_next_and_goes_around_it_by_skip() {
 #[test]
 fn the_prompt_says_what_the_gate_checks() {
     let mut session = Session::new(&[("flat", &["a", "b"])]);
-    session
-        .write_gate("flat/a.md", "gate:\n- {run: make test, label: the tests}\n- {file: plan.md, contains: Risks}\n");
+    session.write_gate("flat/a.md", "gate:\n- {run: make test, name: the tests}\n- {file: plan.md, contains: Risks}\n");
     let _ = session.on(Event::Session { stored: None, in_view: None, facts: with_ui() });
     let _ = session.command("workflow", "flat x");
     let output = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
@@ -614,7 +613,7 @@ fn a_pause_by_the_user_withdraws_the_gate() {
 const WEAKER: [(&str, &str, &str); 4] = [
     ("flat/a.md", TESTS, ""),
     ("flat/a.md", "make test,", "'true',"),
-    ("flat/a.md", TESTS, "gate: [{run: make test, label: the tests, timeout: 10m}]\ngateAttempts: 9\n"),
+    ("flat/a.md", TESTS, "gate: [{run: make test, name: the tests, timeout: 10m}]\ngateAttempts: 9\n"),
     ("flat/workflow.yaml", "[a.md, b.md]", "[b.md, a.md]"),
 ];
 
@@ -718,7 +717,7 @@ fn the_question_about_a_command_names_the_gate_of_the_project() {
 }
 
 /// A gate whose command gets the task, the outcome of `a`, its summary, and an input.
-const VARIABLES: &str = "gate: [{run: 'make \"$what\"', label: make, env: {what: input.what, task: task, how: outcome.a, did: summary.a}}]\n";
+const VARIABLES: &str = "gate: [{run: 'make \"$what\"', name: make, env: {what: input.what, task: task, how: outcome.a, did: summary.a}}]\n";
 
 /// A run in phase `b` with [`VARIABLES`], whose input and summary of `a` have this value.
 fn with_variables(value: &str, is_project: bool) -> Session {

@@ -57,7 +57,7 @@ fn all_about_the_phase() -> Vec<PauseReason> {
         PauseReason::Repeats { times: 20 },
         PauseReason::CutOff { times: 4 },
         PauseReason::Limit { times: 10 },
-        PauseReason::Gate { label: "npm test".into(), times: 3 },
+        PauseReason::Gate { name: "npm test".into(), times: 3 },
         PauseReason::Loops { of: "b".into(), outcome: "again".into(), times: 2, scope: None },
         PauseReason::Question { question: "Well?".into() },
         PauseReason::Commands { package: None, value: false },

@@ -1,4 +1,4 @@
-//! Values of inputs in paths, and of the run in labels and questions.
+//! Values of inputs in paths, and of the run in names and questions.
 
 use super::*;
 use crate::definition::{BoundValue, Permission};
@@ -136,7 +136,7 @@ fn a_nested_workflow_writes_where_its_input_says() {
 
 #[test]
 fn labels_and_questions_show_values_as_data_on_one_line() {
-    let gate = "gate: [{ file: done.txt, label: 'the work on {input.name}' }]";
+    let gate = "gate: [{ file: done.txt, name: 'the work on {input.name}' }]";
     let ask =
         "a.md, { ask: 'Ship {input.name} for {description}, {summary.a}, {nope}?', id: q, outcomes: { y: next } }";
     for value in ["web", "**b** {description}", &"x".repeat(900)] {
@@ -318,11 +318,11 @@ fn a_stored_value_out_of_range_is_no_bound() {
 }
 
 /// Each of 30 values, given by the user and handed over by the agent, stays in its place: in the text of the next
-/// phase, in the environment of a command, in a label, in a question, in the report.
+/// phase, in the environment of a command, in a name, in a question, in the report.
 #[test]
 fn each_value_stays_in_its_place() {
     for value in REFUSED.into_iter().chain(LITERAL) {
-        let gate = "gate:\n  - run: check \"$what\" \"$size\"\n    env: { what: input.name, size: output.a.size }\n    label: 'of {input.name} and {output.a.size}'";
+        let gate = "gate:\n  - run: check \"$what\" \"$size\"\n    env: { what: input.name, size: output.a.size }\n    name: 'of {input.name} and {output.a.size}'";
         let ask = "{ ask: 'Ship {input.name} and {output.a.size}?', id: q, outcomes: { y: next } }";
         let outputs = "outputs: { size: { type: text } }";
         let mut session = with("");
@@ -368,10 +368,10 @@ fn each_value_stays_in_its_place() {
         let Reply::Tool(result) = reply else { panic!("{value:?}: {reply:?}") };
         assert!(result.text.contains(&format!("\n<{value}|{value}>\n")), "{value:?}: {}", result.text);
         let run = session.stored_run().unwrap();
-        let checks = ["w:0", "w:1"].map(|key| run.progress().visits[key].evidence[0].label.as_str());
-        let label = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let checks = ["w:0", "w:1"].map(|key| run.progress().visits[key].evidence[0].name.as_str());
+        let name = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let [of, ship] = [format!("of “{line}” and “{line}”"), format!("Ship “{line}” and “{line}”?")];
-        assert_eq!(checks, [label(of), label(ship)]);
+        assert_eq!(checks, [name(of), name(ship)]);
         let json = serde_json::to_value(text::Report::of(run, Default::default())).unwrap();
         assert_eq!(json["phases"][0]["outputs"]["size"], value);
     }

@@ -144,13 +144,12 @@ fn a_title_is_no_command_line_and_no_question() {
     assert_eq!(titles(&mut session), ["a", "run-2", "a", "run-2", "ask-3", "b"]);
     let mut session = watched(Watching::Names);
     let yaml = session.files.global.get_mut("w/workflow.yaml").unwrap();
-    *yaml = yaml
-        .replace("'echo SECRET', ", "'echo SECRET', label: Lint it, ")
-        .replace("'SECRET?', ", "'SECRET?', id: ok, ");
+    *yaml =
+        yaml.replace("'echo SECRET', ", "'echo SECRET', name: Lint it, ").replace("'SECRET?', ", "'SECRET?', id: ok, ");
     let facts = Facts { watching: Watching::Names, project: "/p".into(), ..Facts::default() };
     let _ = session.on(Event::Session { stored: None, in_view: None, facts });
     assert_eq!(titles(&mut session), ["a", "Lint it", "a", "Lint it", "ok", "b"]);
-    // A group without a label has the names of its entries.
+    // A group without a name has the names of its entries.
     let family = Family::new("\n  - phases: [{ run: 'echo SECRET' }, bugs.md]\n    parallel: 2");
     assert_eq!(family.told[0]["title"], "w:1");
 }

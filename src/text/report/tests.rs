@@ -37,8 +37,8 @@ fn release() -> Value {
                     "name": "Check", "startedAt": 1_747_234_700_000_u64, "endedAt": 1_747_234_800_000_u64, "passes": 2,
                     "usage": check, "earlier": used(3, 0.0, json!({ "b/y": 3 })),
                     "evidence": [
-                        { "label": "the tests", "passed": false, "result": "exit status 1", "durationMs": 2000, "attempt": 3, "tail": "1 failed" },
-                        { "label": "Ship?", "passed": true, "result": "the user said yes", "durationMs": 0, "attempt": 1 },
+                        { "name": "the tests", "passed": false, "result": "exit status 1", "durationMs": 2000, "attempt": 3, "tail": "1 failed" },
+                        { "name": "Ship?", "passed": true, "result": "the user said yes", "durationMs": 0, "attempt": 1 },
                     ],
                 },
                 "release:0": {
@@ -153,7 +153,7 @@ fn a_report_for_programs_has_all_of_it() {
     assert_eq!(
         phases[1]["evidence"][0],
         json!({
-            "label": "the tests", "passed": false, "result": "exit status 1", "durationMs": 2000, "attempt": 3, "tail": "1 failed",
+            "name": "the tests", "passed": false, "result": "exit status 1", "durationMs": 2000, "attempt": 3, "tail": "1 failed",
         })
     );
     assert_eq!((&phases[2]["skipped"], &phases[3]["current"]), (&json!(true), &json!(true)));
@@ -176,8 +176,8 @@ fn a_run_has_one_outcome() {
     let expected = format!("- **Outcome:** paused: you stopped the agent\n- **Time:** started {started}");
     let paused = outcome(|_| (), pause(PauseReason::Aborted));
     assert_eq!(paused, (json!("paused"), Value::Null, expected));
-    let label = "|*x*".to_owned();
-    let (_, _, words) = outcome(|_| (), pause(PauseReason::Gate { label, times: 2 }));
+    let name = "|*x*".to_owned();
+    let (_, _, words) = outcome(|_| (), pause(PauseReason::Gate { name, times: 2 }));
     assert!(words.contains(r"the gate was not passed in 2 attempts; last: \|\*x\*"), "{words}");
     let done = outcome(|data| data["active"] = false.into(), pause(PauseReason::User));
     let expected = format!("- **Outcome:** done\n- **Time:** {started} to 2025-05-14 15:01:40 UTC+00:00 (5m 32s)");
@@ -269,10 +269,11 @@ fn no_text_can_be_anything_but_text() {
             visit["usage"] =
                 json!({ "turns": 2, "gateAttempts": 1, "refusals": { text: 1, "x": 1 }, "models": { text: 1 } });
             visit["earlier"] = if has_models { json!({ "models": { "m": 1 } }) } else { Value::Null };
-            visit["evidence"] = json!([{ "label": text, "passed": false, "result": text, "durationMs": 0, "attempt": 1, "tail": text }]);
+            visit["evidence"] =
+                json!([{ "name": text, "passed": false, "result": text, "durationMs": 0, "attempt": 1, "tail": text }]);
         }
         let state = state(&data);
-        let pause = Some(PauseReason::Gate { label: text.to_owned(), times: 1 });
+        let pause = Some(PauseReason::Gate { name: text.to_owned(), times: 1 });
         Report::of(&state, Circumstances { pause, ..Circumstances::default() }).markdown(|_| Ok(0)).unwrap()
     };
     let expected = [false, true].map(|has_models| elements(&report("plain", has_models)));
@@ -303,7 +304,7 @@ fn no_text_can_be_anything_but_text() {
 fn of_very_many_phases_the_first_are_shown() {
     let mut data = release();
     let visit = json!({ "startedAt": 1, "passes": 1, "evidence": vec![
-        json!({ "label": "l", "passed": true, "result": "r", "durationMs": 0, "attempt": 1 }); 3
+        json!({ "name": "l", "passed": true, "result": "r", "durationMs": 0, "attempt": 1 }); 3
     ] });
     let visits = (0..300).map(|index| (format!("release:{index}"), visit.clone()));
     data["progress"]["visits"] = visits.chain([("no place".to_owned(), visit.clone())]).collect();

@@ -84,7 +84,7 @@ export function drawnWorkflow(draw, key) {
         outputs: { size: { type: "choice", options: ["small", "large"] }, why: { type: "text" } },
       })),
       ...sometimes(draw, 0.3, () => ({
-        gate: [{ run: `${CHECK} ${id}`, label: id }],
+        gate: [{ run: `${CHECK} ${id}`, name: id }],
         gateAttempts: bound(draw.whole(1, 3)),
       })),
       ...sometimes(draw, 0.25, () => ({
