@@ -40,9 +40,10 @@ for (const version of VERSIONS) {
         (request) => {
           const answer = script(request);
           const call = /** @type {any} */ (answer.calls?.[0].arguments);
-          if (call?.outcome === "findings" && ++reviews > 1) call.outcome = "clean";
+          if (call?.outcome !== "findings") return answer;
+          if (++reviews > 1) call.outcome = "clean";
           // Somebody else breaks it during the second review.
-          if (reviews === 2) rmSync(join(sandbox.project, "ok"), { force: true });
+          if (reviews === 2) rmSync(join(sandbox.project, "ok"));
           return answer;
         },
         { builtin: true },
