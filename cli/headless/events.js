@@ -13,7 +13,7 @@ import { openForLines, writeAll } from "./output.js";
 /** The types of events that pi hands over. */
 export const TYPES = [
   ...["started", "entry", "branch", "turn", "refused", "gate", "step", "question", "budget", "limit"],
-  ...["paused", "resumed", "ended"],
+  ...["waiting", "paused", "resumed", "ended"],
 ];
 
 /** The sums of `usage`. */
