@@ -88,7 +88,7 @@ fn library(template: &str) -> Library {
             limits: OwnLimits::default(),
             budget: BudgetBounds::default(),
             profiles: None,
-            summary_required: None,
+            summary_required: false,
             context: None,
             on_budget: None,
             interactive: false,

@@ -239,7 +239,7 @@ pub fn phase(id: &str) -> Phase {
         limits: OwnLimits::default(),
         budget: BudgetBounds::default(),
         profiles: None,
-        summary_required: None,
+        summary_required: false,
         context: None,
         on_budget: None,
         interactive: false,

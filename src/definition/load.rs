@@ -13,10 +13,9 @@ use super::model::{
 use super::read::bounded::Bounded;
 use super::read::root::RootReader;
 use super::read::sources::Sources;
-use super::read::unlisted::Lint;
 use super::users_settings::{self, UsersSettings, report_left_over};
 use super::validate::fuel::Fuel;
-use super::validate::{command_names, context, limits, models, offers, references, variables, ways};
+use super::validate::{command_names, limits, models, offers, references, variables, ways};
 
 impl Library {
     /// Makes a library of workflows, and leaves out workflows whose references cannot be followed.
@@ -40,7 +39,7 @@ impl Library {
         read(files, None, &Fuel::new())
     }
 
-    /// Like [`Self::load`], with warnings. Takes longer: looks at files that no workflow lists, too.
+    /// Like [`Self::load`], with warnings.
     pub fn check(files: &dyn WorkflowFiles) -> Result<(Self, Vec<Diagnostic>), Stale> {
         Self::check_in(&files.surroundings()?, files)
     }
@@ -76,7 +75,7 @@ pub(super) fn read(
         if root.name == BUILTIN_ROOT && !parts.settings.builtin {
             continue;
         }
-        let reader = RootReader::new(&mut bounded, root, check.map(Lint::new), &mut sources, &mut diagnostics);
+        let reader = RootReader::new(&mut bounded, root, check, &mut sources, &mut diagnostics);
         let Parts { workflows, left_out, skipped, mut listed, .. } = reader.read()?;
         if number + 1 < roots.len() {
             taken.add(&workflows, &left_out, number);
@@ -107,7 +106,6 @@ pub(super) fn read(
         anchored.extend(replaced);
         command_names::similar_command_names(&library, &mut anchored);
         limits::report(&library, surroundings, files, fuel, &mut anchored)?;
-        context::report(&library, fuel, &mut anchored);
         ways::report(&library, fuel, &mut anchored);
         models::report(&library, surroundings, &mut anchored);
         offers::report(&library, &mut anchored);

@@ -98,22 +98,18 @@ impl<'a> Active<'a> {
     }
 
     /// Returns true if the phase cannot be left without a summary: the phase says so, or a phase of the agent that may
-    /// be next starts fresh.
+    /// be next starts fresh. Conditions can be on outputs, so any phase may come after a phase with outputs.
     pub fn needs_summary(&self) -> bool {
-        self.state.progress.branch.is_some()
-            || self.phase.summary_required == Some(true)
-            || self.may_lead_to_fresh(&mut Set::new())
+        self.state.progress.branch.is_some() || self.phase.summary_required || self.may_lead_to_fresh(&mut Set::new())
     }
 
     /// `seen` has the keys of the entries without the model that are passed on the way.
     fn may_lead_to_fresh(&self, seen: &mut Set<String>) -> bool {
-        let Some(left) = self.with_possible_outputs() else {
-            return self.library.names_contexts(&self.root.key);
-        };
-        let outcomes = self.outcomes();
-        let mut ways = left.iter().flat_map(|left| outcomes.iter().map(move |of| (left, *of)));
-        ways.any(|(left, outcome)| {
-            let Some(after) = self.with(left).after(outcome) else { return false };
+        if !self.phase.outputs.is_empty() {
+            return self.library.can_start_fresh(&self.root.key);
+        }
+        self.outcomes().into_iter().any(|outcome| {
+            let Some(after) = self.after(outcome) else { return false };
             Active::resolve(&after, self.library).is_some_and(|next| {
                 let is_passed = !next.phase.is_of_agent() && seen.insert(after.current_path.key());
                 let has_branches = next.state.parallel_group(self.library).is_some();

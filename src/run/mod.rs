@@ -8,7 +8,7 @@
 //! | --- | --- |
 //! | values | `path`, `records`, `mark`, `tail`, `broken`, `run_dir`, `long_task`, `outputs`, `evidence`, `branch`, `pause`, `visit`, `quota` |
 //! | the state | `progress`, then `state` |
-//! | questions to it | `items`, `values`, `results`, `active`, `seen`, `choices`, `outline`, `budget`, `written` |
+//! | questions to it | `items`, `values`, `results`, `active`, `seen`, `outline`, `budget`, `written` |
 //! | what changes it | `waits`, `visits`, `summary`, `transition`, `gates`, `branches`, `rules` |
 //! | its entries in the session | `stored`, `bounds`, `journal`, `restore` |
 
@@ -18,7 +18,6 @@ mod branch;
 mod branches;
 mod broken;
 mod budget;
-mod choices;
 mod evidence;
 mod gates;
 mod items;

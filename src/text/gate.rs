@@ -59,12 +59,9 @@ pub(super) fn requirements(active: &Active) -> Option<String> {
     let outcomes = active.outcomes();
     // Each check once, with the outcomes for which it is made.
     let mut checks: Vec<(&Check, Vec<&str>)> = Vec::new();
-    let left = active.with_possible_outputs().unwrap_or_else(|| vec![active.state.clone()]);
-    let left: Vec<Active> = left.iter().map(|left| active.with(left)).collect();
     for outcome in &outcomes {
-        for check in left.iter().flat_map(|left| left.checks_ahead(*outcome)) {
+        for check in active.checks_ahead(*outcome) {
             match checks.iter_mut().find(|(known, _)| std::ptr::eq(*known, check)) {
-                Some((_, of)) if outcome.is_none_or(|outcome| of.contains(&outcome)) => {}
                 Some((_, of)) => of.extend(outcome),
                 None => checks.push((check, outcome.iter().copied().collect())),
             }

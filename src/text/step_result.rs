@@ -201,8 +201,7 @@ fn position(active: &Active) -> String {
 
 /// Returns the next phase; if an outcome or an output decides on it, returns the phase that is next in order.
 fn next(active: &Active, outline: Outline) -> String {
-    let leads_one_way =
-        active.phase.outcomes.is_empty() && active.with_possible_outputs().is_some_and(|left| left.len() == 1);
+    let leads_one_way = active.phase.outcomes.is_empty() && active.phase.outputs.is_empty();
     let after = active.after(None).filter(|_| leads_one_way);
     let number = match &after {
         Some(after) => Active::resolve(after, active.library).map(|next| Outline::of(&next).current),

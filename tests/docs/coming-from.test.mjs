@@ -67,11 +67,7 @@ function filesWith(where, example) {
     }),
     "security/look.md": phase("look"),
   };
-  // A file that no workflow lists has a warning.
-  const names = JSON.stringify(phases);
-  return Object.fromEntries(
-    Object.entries(files).filter(([path]) => !/^w\/.*\.md$/.test(path) || names.includes(`"${path.slice(2)}"`)),
-  );
+  return files;
 }
 
 test("every program has rows, and every row an example", () => {

@@ -108,11 +108,7 @@ impl FieldProblem {
                     _ => Mapping::Other,
                 };
                 let unknown = error(format!("unknown field `{field}` in `{of}`")).marking(field);
-                let own = meant::own_entry(field, known).filter(|_| mapping == Mapping::Entry);
-                let part = meant::part(of, field).filter(|part| *part != "name" || known.contains(part));
-                let part = part.map(|part| format!("did you mean `{part}`?"));
-                let help = own.or(part).or_else(|| meaning(field, known, mapping));
-                unknown.help(help.unwrap_or_else(|| suggestion(field, known, mapping)))
+                unknown.help(meaning(field, known, mapping).unwrap_or_else(|| suggestion(field, known, mapping)))
             }
             Self::UnknownField { of, field, known } => {
                 let unknown = error(format!("unknown field `{field}`")).marking(field);
@@ -198,9 +194,7 @@ fn command_name(text: &str) -> Option<String> {
 
 /// Returns the help for an unknown field of a mapping that means another field, there or elsewhere.
 fn meaning(field: &str, known: &[&str], of: Mapping) -> Option<String> {
-    // `prompt` has another meaning elsewhere.
-    let place = place_of(field).filter(|_| of != Mapping::Prompt && field != "prompt");
-    let place = place.filter(|_| of != Mapping::Other || field != "description");
+    let place = place_of(field).filter(|_| of != Mapping::Prompt && (of != Mapping::Other || field != "description"));
     let place = place.map(|place| match of {
         Mapping::Phase if field == "description" => {
             format!("`{field}` belongs in {place}; that of one phase belongs below `metadata:`")
@@ -210,21 +204,17 @@ fn meaning(field: &str, known: &[&str], of: Mapping) -> Option<String> {
     let plain = meant::plain(field);
     let is_opposite = |known: &&str| is_negation(&plain) != is_negation(&meant::plain(known));
     let near = nearest(field, known.iter().copied()).filter(|known| !is_opposite(known));
-    let is_off = known.contains(&"network") && NEGATIONS.iter().any(|word| plain.strip_prefix(word) == Some("network"));
-    let off = is_off.then(|| "did you mean `network: false`?".to_owned());
-    let meant = || off.or_else(|| meant::gone(field, of).or_else(|| meant::help(field, of)));
+    let is_in_capitals = near.is_some_and(|known| known.eq_ignore_ascii_case(field));
+    let near = near.map(|known| format!("did you mean `{known}`?"));
+    if is_in_capitals {
+        return near;
+    }
     let far = || {
         let all = Phase::FIELDS.iter().chain(Workflow::FIELDS).map(|field| field.name);
         let near = nearest(field, all).filter(|known| !is_opposite(known))?;
         Some(format!("did you mean `{near}`, in {}?", place_of(near)?))
     };
-    let is_in_capitals = near.is_some_and(|known| known.eq_ignore_ascii_case(field));
-    let near = near.map(|known| format!("did you mean `{known}`?"));
-    match of {
-        _ if is_in_capitals => near,
-        Mapping::Workflow | Mapping::Phase => place.or_else(meant).or(near).or_else(far),
-        _ => meant().or(place).or(near).or_else(far),
-    }
+    meant::help(field, known, of).or(place).or(near).or_else(far)
 }
 
 /// The words that negate a field that they begin.

@@ -10,7 +10,6 @@ pub enum FileProblem {
     WorkflowFileName,
     WorkflowInRoot,
     WithoutFolder { name: String },
-    UnusedPhase,
     Skipped,
     FolderTooDeep,
     TotalReached(Total),
@@ -47,8 +46,6 @@ impl FileProblem {
                 .help("move it and its phase files into a folder; the folder's name is the key of the workflow"),
             Self::WithoutFolder { name } => warning("not read: a workflow is a `workflow.yaml` in a folder of its own")
                 .help(format!("move it to `{name}/workflow.yaml`")),
-            Self::UnusedPhase => warning("unused phase file: no workflow lists it")
-                .help("list it under `phases` of a workflow.yaml, or delete it"),
             Self::Skipped => warning(
                 "skipped: neither a file nor a folder, or a link that leads nowhere or out of the workflows folder",
             ),

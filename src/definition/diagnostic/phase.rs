@@ -1,7 +1,6 @@
 //! The list of phases, and phases.
 
-use super::description::{Description, error, warning};
-use super::meant::{self, Mapping};
+use super::description::{Description, error};
 use super::value::ValueKind;
 use crate::definition::model::{FileError, GROUP_FIELDS};
 
@@ -19,8 +18,6 @@ pub enum PhaseProblem {
     UnclosedFrontMatter,
     NoInstructions,
     DuplicateId { id: String, first: String, second: String },
-    SummaryNeeded { next: String },
-    LaterResults { name: String },
 }
 
 /// The place of a field in a text.
@@ -56,7 +53,6 @@ impl PhaseProblem {
             }
             Self::Beside { field, kind } => {
                 let beside = error(format!("`{field}` cannot stand beside `{kind}`")).marking(field);
-                let meant = meant::help(field, Mapping::Prompt).filter(|_| *kind == "prompt");
                 let of = match &**field {
                     "with" => "`subworkflow`",
                     "timeout" | "env" | "outputs" => "`run`",
@@ -64,7 +60,7 @@ impl PhaseProblem {
                     field if GROUP_FIELDS.contains(&field) && field != "phases" => "`phases` of a group",
                     _ => return beside.help("give each an entry of its own"),
                 };
-                beside.help(meant.unwrap_or_else(|| format!("it can stand beside {of}")))
+                beside.help(format!("it can stand beside {of}"))
             }
             Self::PhaseOutsideRoot { path, of_package: true } => {
                 error(format!("the phase file `{path}` is outside the package"))
@@ -107,16 +103,6 @@ impl PhaseProblem {
                 };
                 error(format!("duplicate phase id `{id}` in this workflow: {both}"))
                     .help("give each phase an `id` of its own")
-            }
-            Self::LaterResults { name } => {
-                warning(format!("`results` names `{name}`, a later phase from which no outcome leads back"))
-                    .help("name phases that come before this one")
-                    .marking(name)
-            }
-            Self::SummaryNeeded { next } => {
-                warning(format!("`summary: optional` has no effect: the next phase, `{next}`, starts fresh"))
-                    .help("use `summary: required`: a fresh phase sees only what was handed over")
-                    .marking("optional")
             }
         }
     }

@@ -40,12 +40,6 @@ pub enum VariableProblem {
         name: String,
         named: bool,
     },
-    LeftOut {
-        name: String,
-    },
-    LaterOutput {
-        name: String,
-    },
     UnknownSummary {
         id: String,
         suggestion: Option<String>,
@@ -112,14 +106,6 @@ impl VariableProblem {
                     .marking(form)
             }
             Self::NotReplaced { field, name, named } => not_replaced(field, name, *named),
-            Self::LeftOut { name } => warning(format!(
-                "the text of the phase has `{{{name}}}`, which `results` leaves out: it is `(none)` there"
-            ))
-            .help("list its phase in `results`, or remove the variable"),
-            Self::LaterOutput { name } => warning(format!(
-                "the text of the phase has `{{{name}}}`, an output of a later phase from which no outcome leads back: it is `(none)` there"
-            ))
-            .help("hand it over in an earlier phase, or remove the variable"),
             Self::UnknownSummary { id, suggestion } => warning(format!(
                 "unknown variable `{{summary.{id}}}`: no phase has the id `{id}`; it is not replaced"
             ))

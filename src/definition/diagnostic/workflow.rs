@@ -15,9 +15,7 @@ pub enum WorkflowProblem {
     TooManyEntries { limit: usize },
     TooLarge,
     UncheckedCalls,
-    Unreachable { entry: String },
     NoEnd { outcome: String, workflow: String },
-    NothingToDo,
     PackageCommandName { name: String, package: String, first: String, first_file: String },
     DuplicateCommandName { name: String, first: String, second: String, first_file: String },
     SimilarCommandName { names: [String; 2], keys: [String; 2] },
@@ -65,17 +63,9 @@ impl WorkflowProblem {
                 .help("split it into workflows of their own, or use fewer values and paths"),
             Self::UncheckedCalls => failure("too large to check: files of gates and texts would take too long to compare")
                 .help("use fewer patterns, tests, or variables"),
-            Self::Unreachable { entry } => {
-                warning(format!("`{entry}` is never reached"))
-                    .help("no outcome leads to it, or its conditions never hold there")
-            }
             Self::NoEnd { outcome, workflow } => warning(format!(
                 "no way leads from the outcome `{outcome}` to the end of {workflow}"
             )),
-            Self::NothingToDo => {
-                warning("a run may have nothing to do: the conditions of all entries may not hold")
-                    .help("leave out `when` at one of the phases that come first")
-            }
             Self::DuplicateCommandName { name, first, second, first_file } => warning(format!(
                 "duplicate command name \"{name}\" of \"{second}\" and \"{first}\" ({first_file}); \"{first}\" is used"
             ))

@@ -237,11 +237,6 @@ impl Library {
         inputs_of_rules(key, 0, &|key| self.get(key), &mut Map::new())
     }
 
-    /// Returns true if a workflow, a workflow nested in it, or a phase of either has a `context`.
-    pub fn names_contexts(&self, key: &str) -> bool {
-        self.reached(key).is_some_and(|all| all.into_iter().any(Workflow::names_contexts))
-    }
-
     /// Returns true if a phase of a workflow, or of a workflow nested in it, names a model.
     pub fn names_models(&self, key: &str) -> bool {
         self.reached(key).is_some_and(|all| all.into_iter().any(Workflow::names_models))

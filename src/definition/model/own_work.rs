@@ -43,7 +43,7 @@ impl From<OwnWork> for Phase {
             limits: OwnLimits::default(),
             budget: BudgetBounds::default(),
             profiles: None,
-            summary_required: None,
+            summary_required: false,
             context: Some(ContextMode::Shared),
             on_budget: None,
             interactive: false,

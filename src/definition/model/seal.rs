@@ -170,8 +170,7 @@ impl Rules {
             gate,
             model,
         } = phase;
-        let is_summary_required = summary_required.unwrap_or(false);
-        ("phase", id, work, budget, on_budget, is_summary_required, context, interactive, gate).hash(self);
+        ("phase", id, work, budget, on_budget, summary_required, context, interactive, gate).hash(self);
         self.model(model);
         match tools {
             ToolPolicy::All => "all".hash(self),
@@ -396,7 +395,7 @@ mod tests {
                 at(&mut w[0], 0).work = Work::Ask(Question { text: "?".into(), answers });
             },
             |w| at(&mut w[0], 0).work = Work::Branches,
-            |w| at(&mut w[0], 0).summary_required = Some(true),
+            |w| at(&mut w[0], 0).summary_required = true,
             |w| at(&mut w[0], 2).id = "x".into(),
             |w| at(&mut w[0], 2).tools = ToolPolicy::Only(vec![]),
             |w| at(&mut w[0], 2).tools = ToolPolicy::Only(names(&["bash"])),

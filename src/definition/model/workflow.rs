@@ -175,10 +175,6 @@ impl Workflow {
         }
     }
 
-    pub(super) fn names_contexts(&self) -> bool {
-        self.context.is_some() || self.own_phases().any(|phase| phase.context.is_some())
-    }
-
     /// Returns true if the workflow itself, or an entry of it, has a model.
     pub(super) fn names_models(&self) -> bool {
         let of_entry = |entry: &Entry| match &entry.kind {
@@ -365,7 +361,7 @@ fields! {
         /// Names of subagent profiles, listed in the context prompt.
         profiles: Option<Vec<String>> = field("availableProfiles", Kind::Names, "(none)"),
         /// `required`: the agent cannot leave the phase without a summary.
-        summary_required: Option<bool> = field("summary", Kind::OneOf(&["optional", "required"]), "optional"),
+        summary_required: bool = field("summary", Kind::OneOf(&["optional", "required"]), "optional"),
         /// `fresh`: the model sees nothing of the earlier work, only the task, the results of earlier phases, the
         /// evidence of gates, the user's own messages since the run began, and the phase's context prompt. The phase
         /// before a fresh phase cannot be left without a summary.

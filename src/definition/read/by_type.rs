@@ -31,8 +31,10 @@ by_type! {
         Kind::Line(most) => line(fields, field.name, most),
         _ => fields.optional_text(field.name),
     },
-    bool => |fields, field| fields.switch(field.name, field.default == "true"),
-    Option<bool> => |fields, field| choice(fields, field, [false, true]),
+    bool => |fields, field| match field.kind {
+        Kind::OneOf(_) => choice(fields, field, [false, true]).unwrap_or_default(),
+        _ => fields.switch(field.name, field.default == "true"),
+    },
     Option<usize> => |fields, _| max_length(fields),
     Option<Vec<String>> => |fields, _| profiles(fields),
     BoundValue<u32> => |fields, field| fields.bounded(field.name, number(field.default), 0..=most(&field.kind)),

@@ -6,7 +6,6 @@ use std::rc::Rc;
 use super::templates;
 use super::values::input_of_bound;
 use super::yaml::{self, Tree, Yaml};
-use crate::definition::diagnostic::meant::{self};
 use crate::definition::diagnostic::{
     Diagnostic, FieldProblem, Mapping, PathPart, Place, Problem, STRING, Severity, ValueKind, VariableProblem,
     YamlProblem,
@@ -134,11 +133,9 @@ impl<'a> Fields<'a> {
         self.diagnostics.push(Diagnostic::new(self.file, problem).at(self.text, place, self.lines_before));
     }
 
-    /// Reports a missing field. An unknown key is taken for the field if its name is similar, or if another program has
-    /// this name for the field.
+    /// Reports a missing field. An unknown key is taken for the field if its name is similar.
     pub fn missing(&mut self, field: &'static str) {
-        let meant =
-            |key: &String| nearest(key, self.known.iter().copied()) == Some(field) || meant::means(key, field, self.of);
+        let meant = |key: &String| nearest(key, self.known.iter().copied()) == Some(field);
         let instead = self.unknown_keys().into_iter().find(meant);
         let problem = FieldProblem::Missing { field, instead: instead.clone() };
         match &instead {

@@ -29,7 +29,6 @@ pub(crate) mod sources;
 mod step;
 pub(crate) mod templates;
 pub(crate) mod tools;
-pub(crate) mod unlisted;
 mod unread;
 pub(crate) mod value_type;
 pub(crate) mod values;

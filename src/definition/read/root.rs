@@ -8,7 +8,6 @@ use super::bounded::{Bounded, Stop};
 use super::fields::MAX_PLACES;
 use super::packages::{FIELD, MANIFEST};
 use super::sources::Sources;
-use super::unlisted::Lint;
 use super::workflow_file::{EntryRef, EntryRefKind, GroupRef, WorkflowRead};
 use super::yaml::Tree;
 use super::{front_matter, packages, phase_file, scripts, workflow_file, yaml};
@@ -20,8 +19,8 @@ use crate::definition::model::own_work;
 use crate::definition::model::paths::resolve;
 use crate::definition::model::{
     Check, CheckKind, Entry, EntryKind, FileError, FileKind, Gate, Given, Group, LeftOut, Listed, Outcome, OwnModel,
-    Parts, Phase, Replacing, Root, SETTINGS_FILE, Scripts, Settings, Show, Stale, USERS_ROOT, ValueName, Workflow,
-    either, group_key, join, last_part, means_settings, nearest,
+    Parts, Phase, Replacing, Root, SETTINGS_FILE, Scripts, Settings, Show, Stale, Surroundings, USERS_ROOT, ValueName,
+    Workflow, either, group_key, join, last_part, means_settings, nearest,
 };
 
 /// Number of entries that a regular expression of a gate counts as, because compiling it takes time.
@@ -36,8 +35,10 @@ const MAX_FOLDER_DEPTH: usize = 8;
 pub(crate) struct RootReader<'a, 'f> {
     files: &'a mut Bounded<'f>,
     root: &'a Root,
-    /// Collects warnings, for `check` only.
-    lint: Option<Lint<'a>>,
+    /// The names around the workflows, for `check` only, which has warnings too.
+    check: Option<&'a Surroundings>,
+    /// The phase files that workflows list, for `check` only.
+    listed: Vec<Listed>,
     sources: &'a mut Sources,
     diagnostics: &'a mut Vec<Diagnostic>,
     found: Vec<Workflow>,
@@ -120,14 +121,15 @@ impl<'a, 'f> RootReader<'a, 'f> {
     pub fn new(
         files: &'a mut Bounded<'f>,
         root: &'a Root,
-        lint: Option<Lint<'a>>,
+        check: Option<&'a Surroundings>,
         sources: &'a mut Sources,
         diagnostics: &'a mut Vec<Diagnostic>,
     ) -> Self {
         Self {
             files,
             root,
-            lint,
+            check,
+            listed: Vec::new(),
             sources,
             diagnostics,
             found: Vec::new(),
@@ -162,9 +164,8 @@ impl<'a, 'f> RootReader<'a, 'f> {
             command_name: self.command_names.get(key).cloned(),
         });
         let left_out = left_out.collect();
-        let listed = self.lint.map(Lint::into_listed).unwrap_or_default();
-        let replacing = Replacing::default();
-        let (workflows, skipped, settings) = (self.found, self.skipped, Settings::default());
+        let Self { found: workflows, skipped, listed, .. } = self;
+        let (replacing, settings) = (Replacing::default(), Settings::default());
         Ok(Parts { workflows, left_out, skipped, listed, replacing, settings })
     }
 
@@ -177,7 +178,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
         for depth in 0..=MAX_FOLDER_DEPTH {
             let mut next = Vec::new();
             for parent in level {
-                for folder in self.folders(&parent, false)? {
+                for folder in self.folders(&parent)? {
                     let real = self.without_links(&folder);
                     if !self.visited.contains(&real) && !self.workflow(&folder)? {
                         self.visited.insert(real);
@@ -192,10 +193,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
             }
             level = next;
         }
-        match &mut self.lint {
-            Some(lint) => lint.report_unused(self.files, self.root, self.diagnostics),
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     /// Returns the folders in which the search begins. The problems of a package's list are reported.
@@ -245,7 +243,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
         path.to_owned()
     }
 
-    fn folders(&mut self, parent: &str, is_workflow: bool) -> Result<Vec<String>, Stop> {
+    fn folders(&mut self, parent: &str) -> Result<Vec<String>, Stop> {
         let entries = match self.files.list(&self.root.name, parent)? {
             Ok(entries) => entries,
             Err(FileError::NotFound | FileError::NoSuchRoot) => Vec::new(),
@@ -265,16 +263,16 @@ impl<'a, 'f> RootReader<'a, 'f> {
                     if self.root.package.is_none() || entry.name != "node_modules" {
                         folders.push(path);
                     }
-                    continue;
                 }
-                FileKind::File if !is_workflow => self.check_file_name(parent, &entry.name)?,
-                FileKind::Other if !is_workflow && self.skipped.len() < MAX_SKIPPED => {
-                    self.skipped.push(self.display(&path));
+                FileKind::File => self.check_file_name(parent, &entry.name)?,
+                FileKind::Other => {
+                    if self.skipped.len() < MAX_SKIPPED {
+                        self.skipped.push(self.display(&path));
+                    }
+                    if self.check.is_some() {
+                        self.report(&path, FileProblem::Skipped);
+                    }
                 }
-                FileKind::File | FileKind::Other => {}
-            }
-            if let Some(lint) = &mut self.lint {
-                lint.meet(path, entry.kind);
             }
         }
         Ok(folders)
@@ -288,9 +286,6 @@ impl<'a, 'f> RootReader<'a, 'f> {
         }
         if !["workflow.yaml", "workflow.yml"].iter().any(|other| other.eq_ignore_ascii_case(name)) {
             return self.check_lone_file(parent, name);
-        }
-        if let Some(lint) = &mut self.lint {
-            lint.miss_phases();
         }
         let path = join(parent, name);
         if self.starts.iter().any(|start| start == parent) {
@@ -306,7 +301,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
     /// Reports a file beside the folders of workflows that has the fields of a workflow.
     fn check_lone_file(&mut self, parent: &str, name: &str) -> Result<(), Stop> {
         let stem = name.strip_suffix(".yaml").or_else(|| name.strip_suffix(".yml"));
-        let Some(stem) = stem.filter(|_| parent.is_empty() && self.root.package.is_none() && self.lint.is_some())
+        let Some(stem) = stem.filter(|_| parent.is_empty() && self.root.package.is_none() && self.check.is_some())
         else {
             return Ok(());
         };
@@ -320,7 +315,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
     /// Reports settings that have another name, or that lie in a project or a package.
     fn check_settings_file(&mut self, name: &str) {
         if self.root.name != USERS_ROOT {
-            if self.lint.is_some() {
+            if self.check.is_some() {
                 self.report(name, SettingsProblem::NotTheUsers);
             }
         } else if name != SETTINGS_FILE {
@@ -352,14 +347,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
         self.note_folder(folder);
         let (folder_name, file_name) = (self.display(folder), self.display(&path));
         self.sources.keep(&file_name, &text, 0);
-        let read = workflow_file::read(&key, &folder_name, &file_name, &text, self.lint.is_some(), self.diagnostics);
-        let entries = read.as_ref().map_or(&[][..], |read| &read.entries);
-        if let Some(lint) = &mut self.lint {
-            if entries.is_empty() || entries.iter().any(EntryRef::is_unknown) {
-                lint.miss_phases();
-            }
-            self.folders(folder, true)?;
-        }
+        let read = workflow_file::read(&key, &folder_name, &file_name, &text, self.check.is_some(), self.diagnostics);
         let Some(WorkflowRead { workflow, entries, has_errors, tree }) = read else { return Ok(true) };
         let dir = join(&self.root.location, folder);
         let found = scripts::read(self.files, self.root, folder)?;
@@ -546,12 +534,11 @@ impl<'a, 'f> RootReader<'a, 'f> {
     fn phase_of_entry(&mut self, listing: &Listing, index: usize) -> Result<Option<Phase>, Stop> {
         let path = in_group(&listing.at, &[PathPart::Key("phases"), PathPart::Item(index)]);
         let before = self.diagnostics.len();
-        let surroundings = self.lint.as_ref().map(Lint::surroundings);
         let file = (listing.file, listing.text, listing.tree);
         let fields = phase_file::fields_of_entry(file, &path, (self.diagnostics, listing.before));
         let Some(mut fields) = fields else { return Ok(None) };
         let at = [&listing.at[..], &[index]].concat();
-        let phase = phase_file::read_entry(&mut fields, at, self.files, surroundings)?;
+        let phase = phase_file::read_entry(&mut fields, at, self.files, self.check)?;
         self.count_gate(phase.as_ref().and_then(|phase| phase.gate.as_ref()), before, listing.folder)?;
         Ok(phase)
     }
@@ -563,8 +550,8 @@ impl<'a, 'f> RootReader<'a, 'f> {
             |path: &str| PhaseFile::Unreadable(PhaseProblem::PhaseOutsideRoot { path: path.to_owned(), of_package });
         let Some(resolved) = resolve(folder, path) else { return Ok(outside(path)) };
         let (by, file) = (self.display(folder), self.display(&resolved));
-        if let Some(lint) = &mut self.lint {
-            lint.list(&resolved, Listed { by, file: file.clone() });
+        if self.check.is_some() {
+            self.listed.push(Listed { by, file: file.clone() });
         }
         let real = self.without_links(&resolved);
         if let Some((first, phase)) = self.phases.get(&real) {
@@ -576,20 +563,14 @@ impl<'a, 'f> RootReader<'a, 'f> {
             Err(FileError::OutsideRoot) => return Ok(outside(path)),
             Err(error) => {
                 let suggestion = if look_up { self.nearest_file(&resolved, path)? } else { None };
-                if let Some(lint) = &mut self.lint
-                    && let Some(meant) = suggestion.as_deref().and_then(|path| resolve(folder, path))
-                {
-                    lint.suggest(&meant);
-                }
                 let path = path.to_owned();
                 return Ok(PhaseFile::Unreadable(PhaseProblem::PhaseUnreadable { path, error, suggestion }));
             }
         };
         let before = self.diagnostics.len();
-        let surroundings = self.lint.as_ref().map(Lint::surroundings);
         let document = front_matter::split(text);
         self.sources.keep(&file, document.front_matter(), document.lines_before);
-        let phase = phase_file::read(&file, document, self.files, surroundings, self.diagnostics)?.map(Rc::new);
+        let phase = phase_file::read(&file, document, self.files, self.check, self.diagnostics)?.map(Rc::new);
         let gate = phase.as_ref().and_then(|phase| phase.gate.as_ref());
         self.count_gate(gate, before, &resolved)?;
         self.phases.insert(real, (file, phase.clone()));

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::fields::{Fields, not_a_list, text};
 use super::yaml::{Tree, Yaml};
 use super::{budget, conditions, each, inputs, models, outcomes, parallel, step};
-use crate::definition::diagnostic::meant::{self};
+use crate::definition::diagnostic::meant;
 use crate::definition::diagnostic::{Diagnostic, FieldProblem, Mapping, PathPart, PhaseProblem};
 use crate::definition::model::schema;
 use crate::definition::model::{
@@ -36,10 +36,6 @@ impl EntryRef {
     /// An entry whose other fields are read with its kind.
     fn of(kind: EntryRefKind) -> Self {
         Self { kind, id: None, name: None, when: Vec::new(), outcomes: Vec::new(), model: OwnModel::default() }
-    }
-
-    pub fn is_unknown(&self) -> bool {
-        matches!(self.kind, EntryRefKind::Unknown)
     }
 }
 
@@ -133,47 +129,29 @@ fn check_fields(fields: &mut Fields) {
     }
 }
 
-/// Returns the help for an entry of `phases` that cannot be read.
-fn entry_help(entry: &Yaml) -> Option<String> {
-    if let Some(suggestion) = suggestion(entry) {
-        return Some(format!("did you mean `{suggestion}`?"));
+/// Returns the help for an entry of no kind, and the field that the help explains.
+fn entry_help(entry: &Yaml) -> Option<(&str, String)> {
+    let Yaml::Map(fields) = entry else { return None };
+    if let Some((file, _)) = fields.iter().find(|(key, _)| key.ends_with(".md")) {
+        return Some((file.as_str(), format!("did you mean `phase: {file}`?")));
     }
-    if matches!(entry.get("parallel"), Some(Yaml::List(_))) {
-        return Some("`parallel`: list the branches in `phases`, with `parallel: true` beside it".into());
+    if let [(key, Yaml::String(value))] = &fields[..]
+        && !is_blank(value)
+    {
+        if nearest(key, ["subworkflow", "workflow"]).is_some() {
+            return Some((key.as_str(), format!("did you mean `subworkflow: {value}`?")));
+        } else if value.ends_with(".md") {
+            return Some((key.as_str(), format!("did you mean `{value}`?")));
+        }
     }
-    if let Some((field, help)) = item_fields(entry).and_then(meant::of_entry) {
-        return Some(format!("`{field}`: {help}"));
-    }
-    near_kind(entry).map(|(key, kind)| format!("did you mean `{kind}` instead of `{key}`?"))
-}
-
-/// Returns the field of an entry of no kind that is nearest to a kind, and the kind.
-fn near_kind(entry: &Yaml) -> Option<(&str, &'static str)> {
     let kinds = ["phase", "subworkflow", "prompt", "run", "ask", "phases"];
-    item_fields(entry)?.find_map(|key| Some((key, nearest(key, kinds).filter(|_| !ENTRY.contains(&key))?)))
-}
-
-/// Returns the names of the fields of an entry that is a mapping.
-fn item_fields(entry: &Yaml) -> Option<impl Iterator<Item = &str>> {
-    let Yaml::Map(fields) = entry else { return None };
-    Some(fields.iter().map(|(key, _)| &**key))
-}
-
-/// Returns a suggestion for an entry of `phases` that cannot be read.
-fn suggestion(entry: &Yaml) -> Option<String> {
-    let Yaml::Map(fields) = entry else { return None };
-    let mut keys = fields.iter().map(|(key, _)| key);
-    if let Some(file) = keys.find(|key| key.ends_with(".md")) {
-        return Some(format!("phase: {file}"));
-    }
-    let [(key, Yaml::String(value))] = &fields[..] else { return None };
-    if is_blank(value) {
-        None
-    } else if nearest(key, ["subworkflow", "workflow"]).is_some() {
-        Some(format!("subworkflow: {value}"))
-    } else {
-        value.ends_with(".md").then(|| value.clone())
-    }
+    let mut unknown = fields.iter().map(|(key, _)| key.as_str()).filter(|key| !ENTRY.contains(key));
+    unknown.find_map(|key| {
+        let near = || Some(format!("did you mean `{}` instead of `{key}`?", nearest(key, kinds)?));
+        let meant = meant::help(key, &ENTRY, Mapping::Entry).map(|help| format!("`{key}`: {help}"));
+        let help = meant.or_else(near)?;
+        Some((key, help))
+    })
 }
 
 /// Reads the group at a path; `at` are the indices of the entries that lead to the group.
@@ -229,6 +207,7 @@ fn phases(fields: &mut Fields, around: &[usize]) -> Vec<EntryRef> {
         }
         let kinds = ["phase", "subworkflow", "phases"].map(|kind| item.get(kind).is_some());
         let both = kinds.into_iter().filter(|is_there| *is_there).count() > 1;
+        let mut explained = None;
         let kind = match (item, text("phase"), text("subworkflow")) {
             (Yaml::String(path), ..) => EntryRefKind::File(path.clone()),
             (Yaml::Map(_), Some(path), None) if !both => {
@@ -253,8 +232,9 @@ fn phases(fields: &mut Fields, around: &[usize]) -> Vec<EntryRef> {
                 // Otherwise `check_values` reports a field without a value.
                 let mut kinds = ["phase", "subworkflow", "phases"].into_iter();
                 if !kinds.any(|kind| item.get(kind) == Some(&Yaml::Null)) {
-                    let (found, help) = (item.kind(), entry_help(item));
-                    fields.report(&here, PhaseProblem::BadPhaseEntry { found, help });
+                    let (field, help) = entry_help(item).unzip();
+                    explained = field;
+                    fields.report(&here, PhaseProblem::BadPhaseEntry { found: item.kind(), help });
                 }
                 EntryRefKind::Unknown
             }
@@ -268,11 +248,9 @@ fn phases(fields: &mut Fields, around: &[usize]) -> Vec<EntryRef> {
             fields.report(&[here[0], here[1], PathPart::Name(key)], problem);
         }
         // The problem of an entry of no kind tells of its only field, and its help explains one field.
-        let is_unknown = matches!(kind, EntryRefKind::Unknown);
-        let explained = item_fields(item).and_then(meant::of_entry).map(|(field, _)| field);
-        let explained = explained.or_else(|| Some(near_kind(item)?.0)).filter(|_| is_unknown);
-        let is_only = is_unknown && matches!(item, Yaml::Map(fields) if fields.len() == 1);
-        let keys = item_fields(item).into_iter().flatten().filter(|key| !is_only && !ENTRY.contains(key));
+        let keys = if let Yaml::Map(entries) = item { &entries[..] } else { &[] };
+        let is_only = matches!(kind, EntryRefKind::Unknown) && keys.len() == 1;
+        let keys = keys.iter().map(|(key, _)| &**key).filter(|key| !is_only && !ENTRY.contains(key));
         for key in keys.filter(|key| Some(*key) != explained) {
             let problem = FieldProblem::UnknownPart { of: "phases", field: key.to_owned(), known: &ENTRY };
             fields.report(&[here[0], here[1], PathPart::Name(key)], problem);

@@ -1,7 +1,6 @@
 //! Validation of the model: references, ways, limits, names, models, values and tests.
 
 pub(crate) mod command_names;
-pub(crate) mod context;
 pub(crate) mod flow;
 pub(crate) mod fuel;
 pub(crate) mod known;

@@ -1,7 +1,6 @@
 //! Validates parallel groups: the number of branches, ways from one branch to another, and files and values that two
 //! branches share.
 
-use super::context::names_in;
 use super::flow::listed;
 use super::known::Known;
 use crate::definition::diagnostic::{
@@ -524,4 +523,12 @@ fn do_meet(one: &Written, other: &Written) -> bool {
         (Written::Path { path: one, .. }, Written::Path { path: other, .. }) => may_meet(one, other),
         _ => true,
     }
+}
+
+/// Returns the names in braces in a text, each once, in alphabetical order.
+fn names_in(text: &str) -> Vec<&str> {
+    let mut names: Vec<&str> = text.split('{').skip(1).filter_map(|behind| Some(behind.split_once('}')?.0)).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
 }
