@@ -264,7 +264,7 @@ fn a_start_stores_the_state_and_prompts_the_agent() {
         "cancelled": false,
         "progress": {
             "version": 1,
-            "seal": { "version": 2, "hash": session.engine.run.library().seal("flat").unwrap() },
+            "seal": { "version": 3, "hash": session.engine.run.library().seal("flat").unwrap() },
             "visits": { "flat:0": { "name": "a", "startedAt": 1_747_234_567_890_u64, "passes": 1 } },
             "entry": { "number": 1 },
         },

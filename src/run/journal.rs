@@ -183,7 +183,7 @@ mod tests {
     fn long_run(phases: usize) -> RunState {
         let mut state = RunState::new("w", "the task", 1, 2).begun(1);
         state.progress.version = PROGRESS_VERSION;
-        state.progress.seal = Some(Seal { version: 2, hash: "h".into() });
+        state.progress.seal = Some(Seal { version: 3, hash: "h".into() });
         for index in 1..phases {
             state = moved(&state, index);
         }

@@ -486,7 +486,7 @@ mod tests {
         ] {
             let progress = Progress {
                 version: 1,
-                seal: Some(Seal { version: 2, hash: "s".into() }),
+                seal: Some(Seal { version: 3, hash: "s".into() }),
                 later_seal: None,
                 proposed: true,
                 others: Map::from_iter([("future".to_owned(), Value::from(1))]),
@@ -617,7 +617,7 @@ mod tests {
             (r#"{"visits":{"a:0":{"startedAt":1}}}"#, 1),
             (r#"{"version":1}"#, 1),
             (r#"{"version":1,"seal":7}"#, 1),
-            (r#"{"version":1,"seal":{"version":2,"hash":7}}"#, 1),
+            (r#"{"version":1,"seal":{"version":3,"hash":7}}"#, 1),
             (r#"{"version":1,"loops":7,"seal":{"version":0,"hash":"x"}}"#, 1),
             (r#"{"version":2}"#, 2),
             (r#"{"version":"2"}"#, u32::MAX),
@@ -626,7 +626,7 @@ mod tests {
             assert_eq!(progress_of(stored), Progress { version, ..Progress::default() }, "{stored}");
         }
         let progress = progress_of(
-            r#"{"idle":2,"loops":{"a":-1,"b":2},"new":[1],"seal":{"version":2,"hash":"h"},"visits":{"a:0":7,"a:1":
+            r#"{"idle":2,"loops":{"a":-1,"b":2},"new":[1],"seal":{"version":3,"hash":"h"},"visits":{"a:0":7,"a:1":
                 {"startedAt":1,"passes":1,"endedAt":"x","evidence":[{},7],"summary":{"id":"i","name":"n","text":"t","step":6}},
                 "a:2":{"startedAt":1,"passes":1,"summary":{}}}}"#,
         );

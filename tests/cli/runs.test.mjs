@@ -225,7 +225,7 @@ wf-1-aaaaaa  2026-11-01 10:00  done       flow      Do     2m       0s       $1.
       phase: { key: "flow:1", name: "Do" },
       startedAt: START + HOUR,
       endedAt: START,
-      fingerprint: "2:abcdef",
+      fingerprint: "3:abcdef",
       steps: 1,
       session: { file, id: run.session.id, cwd: project },
     });
@@ -732,7 +732,7 @@ suite("pi-workflows stats", () => {
       write(`${number}.jsonl`, took(number, minutes, number < 3 ? { unpriced: 1 } : {}));
     assert.deepEqual(run(["stats"]), {
       status: 0,
-      stdout: `flow: 6 runs since 2026-11-02 (6 done), fingerprint 2:abcdef
+      stdout: `flow: 6 runs since 2026-11-02 (6 done), fingerprint 3:abcdef
              at work          waiting     cost                visits      gate failures  refusals
   Look       3m 30s, 30m (6)  1m, 1m (6)  $0.20 to $3.00 (4)  3.5, 6 (6)  0.5, 1 (6)     4.5, 7 (6)
   Whole run  3m 30s, 30m (6)  1m, 1m (6)  $0.20 to $3.00 (4)  -           0.5, 1 (6)     4.5, 7 (6)
@@ -758,7 +758,7 @@ Of fewer than 5 runs, which a median needs: the smallest and the largest.
 
   test("begins anew with each fingerprint, the newest first", (t) => {
     const { run, write } = place(t);
-    const seal = (/** @type {string} */ hash) => ({ seal: { version: 2, hash } });
+    const seal = (/** @type {string} */ hash) => ({ seal: { version: 3, hash } });
     for (let number = 1; number <= 9; number += 1)
       write(`${number}.jsonl`, took(number, 1, {}, seal(number < 4 ? "old" : "new")));
     write("other.jsonl", { ...took(20, 1), workflowKey: "other", active: true });
@@ -766,8 +766,8 @@ Of fewer than 5 runs, which a median needs: the smallest and the largest.
     assert.deepEqual(
       stdout.split("\n").filter((line) => line.startsWith("flow")),
       [
-        "flow: 6 runs since 2026-11-05 (6 done), fingerprint 2:new",
-        "flow: 3 runs from 2026-11-02 to 2026-11-04 (3 done), fingerprint 2:old, older",
+        "flow: 6 runs since 2026-11-05 (6 done), fingerprint 3:new",
+        "flow: 3 runs from 2026-11-02 to 2026-11-04 (3 done), fingerprint 3:old, older",
       ],
     );
     assert.match(
@@ -789,7 +789,7 @@ Of fewer than 5 runs, which a median needs: the smallest and the largest.
     write("older.jsonl", took(0, 1, {}, seal("oldest")));
     assert.match(
       run(["stats", "flow"]).stdout,
-      /\nflow: 1 run on 2026-11-01 \(1 done\), fingerprint 2:oldest, older\n/,
+      /\nflow: 1 run on 2026-11-01 \(1 done\), fingerprint 3:oldest, older\n/,
     );
   });
 

@@ -37,7 +37,7 @@ export function state(index, visits, fields, progress) {
     startedAt: START,
     completionNotified: false,
     cancelled: false,
-    progress: { version: 1, seal: { version: 2, hash: "abcdef" }, visits: keyed, ...progress },
+    progress: { version: 1, seal: { version: 3, hash: "abcdef" }, visits: keyed, ...progress },
     ...fields,
   };
 }

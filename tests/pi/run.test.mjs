@@ -101,7 +101,7 @@ for (const version of VERSIONS) {
       const stored = custom(entries, "workflow:state");
       assert.equal(
         JSON.stringify(stored[0]),
-        `{"active":true,"workflowKey":"hello","currentPath":[{"workflowKey":"hello","phaseIndex":0}],"globalStepCount":0,"taskId":"${stored[0].taskId}","taskDescription":"Add a route","startedAt":${stored[0].startedAt},"completionNotified":false,"cancelled":false,"progress":{"version":1,"seal":{"version":2,"hash":"${stored[0].progress.seal.hash}"},"visits":{"hello:0":{"name":"Plan","startedAt":${stored[0].startedAt},"passes":1}},"entry":{"number":1}}}`,
+        `{"active":true,"workflowKey":"hello","currentPath":[{"workflowKey":"hello","phaseIndex":0}],"globalStepCount":0,"taskId":"${stored[0].taskId}","taskDescription":"Add a route","startedAt":${stored[0].startedAt},"completionNotified":false,"cancelled":false,"progress":{"version":1,"seal":{"version":3,"hash":"${stored[0].progress.seal.hash}"},"visits":{"hello:0":{"name":"Plan","startedAt":${stored[0].startedAt},"passes":1}},"entry":{"number":1}}}`,
       );
       assert.match(stored[0].progress.seal.hash, /^[0-9a-f]{64}$/);
       assert.equal(new Set(stored.map(({ taskId }) => taskId)).size, 1, "one task id for the whole run");

@@ -241,17 +241,22 @@ pub(crate) trait FromField<F>: Sized {
 
 /// Declares a type whose values stand in a file, each field with its key there. The comment on a field describes it for
 /// users, in the schemas and in the tables of the documentation. Behind `=>` stand several fields that make one value.
-/// Fields that do not stand in the file are declared `beside` it.
+/// Fields that do not stand in the file are declared `beside` it. Each field is a `rule` of a run or a `text`, which can
+/// change while a run goes on.
 ///
 /// `Self::FIELDS` are the fields of the file. `Self::read` reads them, each by its type; the fields beside them have
-/// their defaults.
+/// their defaults. The hash of the type is that of its rules, in their order.
 macro_rules! fields {
+    (@rule $value:expr, $rules:ident) => {
+        std::hash::Hash::hash(&$value, $rules);
+    };
+    (@text $value:expr, $rules:ident) => {};
     (
         $(#[$attribute:meta])*
         pub struct $name:ident {
-            $($(#[doc = $about:literal])+ $field:ident: $type:ty $(= $row:expr)? $(=> $rows:expr)?,)*
+            $($(#[doc = $about:literal])+ $part:ident $field:ident: $type:ty $(= $row:expr)? $(=> $rows:expr)?,)*
         }
-        $(beside { $($(#[$own_attribute:meta])* $own:ident: $own_type:ty,)* })?
+        $(beside { $($(#[$own_attribute:meta])* $own_part:ident $own:ident: $own_type:ty,)* })?
     ) => {
         $(#[$attribute])*
         pub struct $name {
@@ -273,6 +278,13 @@ macro_rules! fields {
                     $($field: schema::FromField::from_field(file, $(const { &$row })? $(const { &$rows[0] })?),)*
                     $($($own: Default::default(),)*)?
                 }
+            }
+        }
+
+        impl std::hash::Hash for $name {
+            fn hash<H: std::hash::Hasher>(&self, rules: &mut H) {
+                $(fields!(@$part self.$field, rules);)*
+                $($(fields!(@$own_part self.$own, rules);)*)?
             }
         }
     };

@@ -1,5 +1,7 @@
 //! The files in `scripts/` of a workflow's folder. They are rules of its runs.
 
+use std::hash::{Hash, Hasher};
+
 use sha2::{Digest, Sha256};
 
 use super::paths::join;
@@ -21,6 +23,7 @@ const NOTED_DIGITS: usize = 16;
 pub struct Scripts {
     /// The absolute path of the folder.
     pub path: String,
+    /// A hash of the paths and contents of all files.
     hash: String,
     note: String,
     shown: String,
@@ -32,6 +35,13 @@ pub(crate) struct ScriptFiles {
     hash: Sha256,
     count: usize,
     bytes: usize,
+}
+
+/// Only paths and contents are rules.
+impl Hash for Scripts {
+    fn hash<H: Hasher>(&self, rules: &mut H) {
+        self.hash.hash(rules);
+    }
 }
 
 /// Returns a hash in hexadecimal digits.
@@ -68,11 +78,6 @@ impl Scripts {
         let note = format!("{SCRIPTS}/: {files}, SHA-256 {short}…");
         let shown = format!("with {folder}/{SCRIPTS}/: {files}, SHA-256 {hash}");
         (count > 0).then(|| Self { path: join(dir, SCRIPTS), hash, note, shown })
-    }
-
-    /// A hash of the paths and contents of all files.
-    pub fn hash(&self) -> &str {
-        &self.hash
     }
 
     /// A note on the files, with their hash.

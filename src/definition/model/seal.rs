@@ -1,21 +1,6 @@
-//! The seal of a workflow: a hash of every rule that holds for a run of it.
-//!
-//! | rule | not a rule |
-//! | --- | --- |
-//! | which workflows and phases there are, by key and id, in their order | names, emojis, descriptions |
-//! | the root that each workflow comes from | the folder below the root |
-//! | tool lists | `availableProfiles`, which are for information only |
-//! | `write`, `hide`, `network` and `sandbox` of phases and of the workflow | |
-//! | gates with all that is in them, `gateAttempts` | instructions, messages, templates |
-//! | `parallel`, `need` and `decide` of groups | |
-//! | `context` and `budget` of phases and of the workflow, `results` | |
-//! | `summary: required`, `interactive`, `loopable`, `maxLoops`, `autoContinue` | `contextInjection`, session names |
-//! | `model`, as it is written, also of entries and of the workflow | the user's aliases of models |
-//! | `outcomes`, `when`, `with`, names, defaults and `optional` of `inputs` | their types and descriptions |
-//! | `outputs` with their types, of workflows with their names | their descriptions |
-//! | paths and contents of the files in `scripts/` | the rights of these files, folders without files |
-//! | values of inputs in paths and as bounds, in the seal of a run | other values of inputs |
-//! | | `show`: what a user is offered and the model is shown |
+//! The seal of a workflow: a hash of every rule that holds for a run of it, and for a run also of the values of inputs in
+//! paths and as bounds. Where a type is declared, each of its fields is a `rule` or a `text`, see
+//! `fields!`; the types below have their rules here.
 //!
 //! The seal covers the workflow and every workflow nested in it, at any depth.
 //!
@@ -35,17 +20,20 @@ use super::outcomes::Outcome;
 use super::own_limits::OwnLimits;
 use super::results::Results;
 use super::scripts::hexadecimal;
-use super::value_type::{Bounds, Output, ValueType};
+use super::value_type::{Bounds, Output};
 use super::values::ValueName;
-use super::workflow::{Entry, EntryKind, Phase, ToolPolicy, Workflow};
+use super::workflow::{EntryKind, ToolPolicy, Workflow};
 
 /// The version of the sequence of bytes that is hashed.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// Returns the hash of the rules of a workflow and of all workflows nested in it, in hexadecimal digits.
 pub(crate) fn hash(workflows: &[&Workflow]) -> String {
     let mut rules = Rules(Sha256::new());
-    workflows.iter().for_each(|workflow| rules.workflow(workflow));
+    for workflow in workflows {
+        // Texts are no rules, but the need for a folder of the run is a rule.
+        (workflow, workflow.names(&ValueName::RunDir)).hash(&mut rules);
+    }
     hexadecimal(rules.0)
 }
 
@@ -57,7 +45,7 @@ pub fn with_values<'a>(hash: &str, values: impl Iterator<Item = (&'a str, &'a st
     hexadecimal(rules.0)
 }
 
-/// Hashes rules as unambiguous bytes. Types that are rules in all parts derive [`Hash`].
+/// Hashes rules as unambiguous bytes.
 struct Rules(Sha256);
 
 /// Lengths and the numbers of choices have 64 bits on any system.
@@ -80,147 +68,39 @@ impl Hasher for Rules {
     }
 }
 
-// Every field is named below: a new field does not compile until it is hashed or named as no rule.
-impl Rules {
-    fn workflow(&mut self, workflow: &Workflow) {
-        let Workflow {
-            key,
-            name: _,
-            command_name: _,
-            description: _,
-            when_to_use: _,
-            default_task: _,
-            initial_message: _,
-            show: _,
-            loopable,
-            session_name_prefix: _,
-            session_name_max_length: _,
-            role_instruction: _,
-            advance_reminder: _,
-            block_reason_template: _,
-            completion_message: _,
-            stop_message: _,
-            not_done_reminder: _,
-            limits,
-            budget,
-            inputs,
-            outputs,
-            given: _,
-            model,
-            auto_continue,
-            max_loops,
-            context_injection: _,
-            context,
-            phases,
-            // Groups are hashed as workflows of their own; the key of a group tells its place.
-            groups: _,
-            group: _,
-            each,
-            parallel,
-            place: _,
-            root,
-            folder: _,
-            dir: _,
-            scripts,
-        } = workflow;
-        (key, root, loopable, max_loops, auto_continue, context, budget, each, parallel, outputs).hash(self);
-        // Texts are no rules, but the need for a folder of the run is a rule.
-        workflow.names(&ValueName::RunDir).hash(self);
-        self.limits(limits);
-        self.model(model);
-        self.list(inputs, |rules, Input { name, default, is_optional, kind: _, description: _ }| {
-            (name, default, is_optional).hash(rules);
-        });
-        self.list(phases, |rules, Entry { kind, when }| {
-            match kind {
-                EntryKind::Phase(phase) => rules.phase(phase),
-                EntryKind::Workflow { key, with, id, name: _, outcomes, model } => {
-                    ("workflow", key, with, id).hash(rules);
-                    rules.model(model);
-                    rules.outcomes(outcomes);
-                }
+/// The rules of types, each as a value that is hashed. A pattern names every field: `_` for a field that is no rule.
+macro_rules! rules {
+    ($($of:pat => $type:ident: $rules:expr;)*) => {$(
+        impl Hash for $type {
+            fn hash<H: Hasher>(&self, rules: &mut H) {
+                let $of = self;
+                $rules.hash(rules);
             }
-            when.hash(rules);
-        });
-        if let Some(scripts) = scripts {
-            ("scripts", scripts.hash()).hash(self);
         }
-    }
+    )*};
+}
 
-    fn phase(&mut self, phase: &Phase) {
-        let Phase {
-            id,
-            name: _,
-            emoji: _,
-            instructions: _,
-            file: _,
-            at: _,
-            work,
-            tools,
-            limits,
-            budget,
-            on_budget,
-            profiles: _,
-            summary_required,
-            context,
-            interactive,
-            results,
-            outcomes,
-            outputs,
-            gate,
-            model,
-        } = phase;
-        ("phase", id, work, budget, on_budget, summary_required, context, interactive, gate).hash(self);
-        self.model(model);
-        match tools {
-            ToolPolicy::All => "all".hash(self),
-            ToolPolicy::Except(names) => ("except", set(names)).hash(self),
-            ToolPolicy::Only(names) => ("only", set(names)).hash(self),
-        }
-        match results {
-            Results::All => "all".hash(self),
-            Results::Of(names) => ("of", set(names)).hash(self),
-        }
-        self.limits(limits);
-        self.outcomes(outcomes);
-        self.outputs(outputs);
-    }
-
-    fn outputs(&mut self, outputs: &[Output]) {
-        self.list(outputs, |rules, Output { name, kind, is_optional, max_items, description: _ }| {
-            (name, is_optional, max_items).hash(rules);
-            match kind {
-                ValueType::Text(max) => ("text", max).hash(rules),
-                ValueType::Number(Bounds { min, max }) => {
-                    ("number", min.map(f64::to_bits), max.map(f64::to_bits)).hash(rules);
-                }
-                ValueType::Choice(options) => ("choice", set(options)).hash(rules),
-                ValueType::Flag => "flag".hash(rules),
-                ValueType::Command => "command".hash(rules),
-                ValueType::List { min, max, fields } => {
-                    ("list", min, max).hash(rules);
-                    rules.outputs(fields);
-                }
-            }
-        });
-    }
-
-    fn limits(&mut self, OwnLimits { write, hide, network, sandbox }: &OwnLimits) {
-        (write.as_deref().map(set), hide.as_deref().map(set), network, sandbox).hash(self);
-    }
-
-    fn model(&mut self, OwnModel { names, of_entry: _ }: &OwnModel) {
-        names.hash(self);
-    }
-
-    fn outcomes(&mut self, outcomes: &[Outcome]) {
-        self.list(outcomes, |rules, Outcome { name, target, of_entry: _, bound }| (name, target, bound).hash(rules));
-    }
-
-    fn list<T>(&mut self, items: &[T], take: impl Fn(&mut Self, &T)) {
-        self.write_usize(items.len());
-        items.iter().for_each(|item| take(self, item));
-    }
+rules! {
+    Input { name, default, is_optional, kind: _, description: _ } => Input: (name, default, is_optional);
+    Output { name, kind, is_optional, max_items, description: _ } => Output: (name, kind, is_optional, max_items);
+    Outcome { name, target, of_entry: _, bound } => Outcome: (name, target, bound);
+    OwnModel { names, of_entry: _ } => OwnModel: names;
+    OwnLimits { write, hide, network, sandbox } => OwnLimits:
+        (write.as_deref().map(set), hide.as_deref().map(set), network, sandbox);
+    Bounds { min, max } => Bounds: (min.map(f64::to_bits), max.map(f64::to_bits));
+    results => Results: match results {
+        Results::All => None,
+        Results::Of(names) => Some(set(names)),
+    };
+    tools => ToolPolicy: match tools {
+        ToolPolicy::All => ("all", Set::new()),
+        ToolPolicy::Except(names) => ("except", set(names)),
+        ToolPolicy::Only(names) => ("only", set(names)),
+    };
+    kind => EntryKind: match kind {
+        EntryKind::Phase(phase) => (Some(phase), None),
+        EntryKind::Workflow { key, with, id, name: _, outcomes, model } => (None, Some((key, with, id, outcomes, model))),
+    };
 }
 
 /// Returns names or paths as a set: order and duplicates have no meaning.
@@ -235,8 +115,8 @@ mod tests {
     use crate::definition::model::scripts::{ScriptFiles, Scripts};
     use crate::definition::{
         Answer, AnswerText, BoundValue, BudgetBounds, Check, CheckKind, Command, Condition, ContextInjection,
-        ContextMode, Gate, Given, Library, Measure, Need, Parallel, Pattern, Question, Sandbox, Step, Target, Variable,
-        WayBound, Work, WorkflowOutput,
+        ContextMode, Entry, Gate, Given, Library, Measure, Need, Parallel, Pattern, Phase, Question, Sandbox, Step,
+        Target, ValueType, Variable, WayBound, Work, WorkflowOutput,
     };
     use crate::sorted::Map;
 
@@ -532,6 +412,6 @@ mod tests {
     /// Every stored run relies on this value: another value needs another [`VERSION`].
     #[test]
     fn a_seal_is_the_same_for_ever() {
-        assert_eq!(seal(|_| {}), "8875c8c9c800d505b77711c21ae1bd84fa2689f7e8565aebb25e3cce2dab5876");
+        assert_eq!(seal(|_| {}), "54486eff1ac966cf6c04ee22cfa352c6a4c1927aa2bcfd8454da9b53733e9cfd");
     }
 }

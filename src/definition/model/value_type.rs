@@ -16,7 +16,7 @@ pub const MAX_ITEMS: usize = 100;
 pub const MAX_LIST: usize = 16_000;
 
 /// Type of a value. A value is a text; the value of a list has one item on each line.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub enum ValueType {
     /// Any text that is not blank, with at most this many characters.
     Text(usize),

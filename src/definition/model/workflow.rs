@@ -37,117 +37,117 @@ fields! {
     #[derive(Debug, Clone, PartialEq)]
     pub struct Workflow {
         /// The workflow's name for users.
-        name: String = field("name", Kind::Text, "the name of its folder, with capitals"),
+        text name: String = field("name", Kind::Text, "the name of its folder, with capitals"),
         /// The NAME of `/workflow NAME TASK`. Unique among all workflows.
-        command_name: String = field("commandName", Kind::CommandName, "the name of its folder"),
+        text command_name: String = field("commandName", Kind::CommandName, "the name of its folder"),
         /// The prompt that starts the agent.
-        initial_message: String =
+        text initial_message: String =
             field("initialMessage", Kind::Template(&INITIAL_MESSAGE_VARIABLES), "`{description}`"),
         /// The phases in order: paths of phase files, relative to this folder, `prompt: TEXT` for a phase without a file,
         /// `subworkflow: KEY` for another workflow, `run: COMMAND` for a step without the agent, `ask: QUESTION` for a question to the user, and `phases:
         /// [ENTRY, …]` for a group. With `when` an entry is passed over unless its conditions hold.
-        phases: Vec<Entry> = required("phases", Kind::Phases(MAX_PHASES, &ENTRY_FIELDS), Needed::Always),
+        rule phases: Vec<Entry> = required("phases", Kind::Phases(MAX_PHASES, &ENTRY_FIELDS), Needed::Always),
         /// The workflow's purpose. Its first line is shown in lists of workflows.
-        description: Option<String> =
+        text description: Option<String> =
             field("description", Kind::FreeText, "the first paragraph of the first phase that has no `{` in it"),
         /// The work for which the agent may propose the workflow to the user, who decides: with it, the agent has the tool
         /// `workflow_propose` in sessions without a run.
-        when_to_use: Option<String> = field("whenToUse", Kind::Line(MAX_LINE), "the agent does not propose it"),
+        text when_to_use: Option<String> = field("whenToUse", Kind::Line(MAX_LINE), "the agent does not propose it"),
         /// The task of a start without one, `/workflow NAME`: for work that is the same each time, or that the inputs say.
-        default_task: Option<String> = field("defaultTask", Kind::Line(MAX_LINE), "the user is asked for the task"),
+        text default_task: Option<String> = field("defaultTask", Kind::Line(MAX_LINE), "the user is asked for the task"),
         /// The ways to start the workflow: by the user too, or only by other workflows that nest it.
-        show: Show = field("show", Kind::OneOf(&["user", "workflows"]), "user"),
+        text show: Show = field("show", Kind::OneOf(&["user", "workflows"]), "user"),
         /// Allows the agent to loop back to the first phase.
-        loopable: bool = field("loopable", Kind::Bool, "true"),
+        rule loopable: bool = field("loopable", Kind::Bool, "true"),
         /// Text before the task in the session's name.
-        session_name_prefix: Option<String> = field("sessionNamePrefix", Kind::FreeText, "\"Workflow: \""),
+        text session_name_prefix: Option<String> = field("sessionNamePrefix", Kind::FreeText, "\"Workflow: \""),
         /// Maximum length of the task in the session's name, in characters.
-        session_name_max_length: Option<usize> = field("sessionNameMaxLength", Kind::Number, "50"),
+        text session_name_max_length: Option<usize> = field("sessionNameMaxLength", Kind::Number, "50"),
         /// The first paragraph of the context prompt of each phase.
-        role_instruction: Option<String> = field(
+        text role_instruction: Option<String> = field(
             "roleInstruction",
             Kind::Template(&PHASE_VARIABLES),
             "an orchestrator where a tool `delegate_to_subagents` is registered, else an agent that does the work itself",
         ),
         /// The last paragraph of the context prompt of each phase before the exact calls.
-        advance_reminder: Option<String> = field(
+        text advance_reminder: Option<String> = field(
             "advanceReminder",
             Kind::Template(&PHASE_VARIABLES),
             "says to call `workflow_step` when the phase is done",
         ),
         /// The reason that the agent gets for a refused tool call.
-        block_reason_template: Option<String> = field(
+        text block_reason_template: Option<String> = field(
             "blockReasonTemplate",
             Kind::Template(&BLOCK_REASON_VARIABLES),
             "says that the tool is blocked in this phase",
         ),
         /// The message to the user at the end.
-        completion_message: Option<String> = field(
+        text completion_message: Option<String> = field(
             "completionMessage",
             Kind::Template(&COMPLETION_VARIABLES),
             "says that the workflow is complete, with its task",
         ),
         /// The message at the end of a run that an outcome with the target `stop` has stopped.
-        stop_message: Option<String> = field(
+        text stop_message: Option<String> = field(
             "stopMessage",
             Kind::Template(&STOP_VARIABLES),
             "says where the run was stopped, and with which outcome",
         ),
         /// The prompt for an agent that stops before the end.
-        not_done_reminder: Option<String> = field(
+        text not_done_reminder: Option<String> = field(
             "notDoneReminder",
             Kind::Template(&NOT_DONE_VARIABLES),
             "says that the workflow is still active, with the phase's instructions",
         ),
         /// Automatic continuation of an agent that stops before the end, with its bounds.
-        auto_continue: Option<AutoContinue> =
+        rule auto_continue: Option<AutoContinue> =
             field("autoContinue", Kind::Mapping { fields: AutoContinue::FIELDS, switch: true, one: false }, "true"),
         /// Maximum number of loops of the workflow before it is left.
-        max_loops: BoundValue<u32> = field("maxLoops", Kind::OrInput(&Kind::WholeNumber(MAX_COUNT)), "20"),
+        rule max_loops: BoundValue<u32> = field("maxLoops", Kind::OrInput(&Kind::WholeNumber(MAX_COUNT)), "20"),
         /// When the agent gets the complete context prompt: once in each phase, or with every agent run.
-        context_injection: ContextInjection =
+        text context_injection: ContextInjection =
             field("contextInjection", Kind::OneOf(&["oncePerPhase", "everyRun"]), "oncePerPhase"),
         /// The default of `context` for all phases but the first. A nested workflow begins as a phase in its place
         /// would.
-        context: Option<ContextMode> = field("context", Kind::OneOf(&CONTEXTS), CONTEXTS[0]),
+        rule context: Option<ContextMode> = field("context", Kind::OneOf(&CONTEXTS), CONTEXTS[0]),
         /// Values that a run is started with, by name: `/workflow NAME scope=web TASK`. In templates `{input.NAME}`.
-        inputs: Vec<Input> = field("inputs", Kind::Inputs(&INPUT_FIELDS), "none"),
+        rule inputs: Vec<Input> = field("inputs", Kind::Inputs(&INPUT_FIELDS), "none"),
         /// Values that come out of the workflow where another one nests it, by name: each `output.ID.NAME` of a phase, a step
         /// or a nested workflow of this file. Outside they are outputs of the entry that nests it.
-        outputs: Vec<WorkflowOutput> = field("outputs", Kind::Handed, "nothing comes out"),
+        rule outputs: Vec<WorkflowOutput> = field("outputs", Kind::Handed, "nothing comes out"),
         /// The bounds of a run, or of the work in a nested workflow. When a bound is reached, the run pauses, and the
         /// user is asked for more.
-        budget: BudgetBounds =
+        rule budget: BudgetBounds =
             field("budget", Kind::Mapping { fields: &BUDGET_FIELDS, switch: false, one: false }, "no bound"),
         /// Its limits. Of a workflow the default of its phases, not of nested workflows.
-        limits: OwnLimits => OWN_LIMITS,
+        rule limits: OwnLimits => OWN_LIMITS,
         /// The model of phases that have none, also in nested workflows.
-        model: OwnModel => MODEL,
+        rule model: OwnModel => MODEL,
     }
     beside {
         /// The name of its folder; of a package's workflow `PACKAGE/FOLDER`. Unique in a [`Library`]; sessions and
         /// references name it so.
-        key: String,
+        rule key: String,
         /// Its `outputs` with their types, as entries that nest it have them; those of no group.
-        given: Vec<Output>,
+        text given: Vec<Output>,
         /// The groups in its entries, at any depth; none in a [`Library`], which has them beside it.
-        groups: Vec<Workflow>,
+        text groups: Vec<Workflow>,
         /// Its place, if it is a group.
-        group: Option<Group>,
+        text group: Option<Group>,
         /// The items for which a group is repeated.
-        each: Option<Each>,
+        rule each: Option<Each>,
         /// Its bounds, if it is a parallel group.
-        parallel: Option<Parallel>,
+        rule parallel: Option<Parallel>,
         /// The place of a run while the branches of a parallel group work.
-        place: Option<Rc<Phase>>,
+        text place: Option<Rc<Phase>>,
         /// The name of the root that it was read from.
-        root: String,
+        rule root: String,
         /// The folder it was read from, as a user would write it.
-        folder: String,
+        text folder: String,
         /// The absolute path of that folder, with `/`.
-        dir: String,
+        text dir: String,
         /// The files in the folder `scripts/` of that folder, if there are any.
-        scripts: Option<Rc<Scripts>>,
+        rule scripts: Option<Rc<Scripts>>,
     }
 }
 
@@ -247,18 +247,18 @@ pub struct Group {
 
 fields! {
     /// Bounds of automatic continuation after the agent stopped too early.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct AutoContinue {
         /// Length of the countdown, in seconds.
-        delay_seconds: u32 = field("delaySeconds", Kind::WholeNumber(MAX_DELAY_SECONDS), "3"),
+        rule delay_seconds: u32 = field("delaySeconds", Kind::WholeNumber(MAX_DELAY_SECONDS), "3"),
         /// Number of automatic continuations in one phase after which the run pauses.
-        max_per_phase: u32 = field("maxPerPhase", Kind::WholeNumber(MAX_COUNT), "10"),
+        rule max_per_phase: u32 = field("maxPerPhase", Kind::WholeNumber(MAX_COUNT), "10"),
         /// Number of consecutive automatic continuations without work after which the run pauses. The run also pauses
         /// after more cut-off answers in a row than this number.
-        max_idle: u32 = field("maxIdle", Kind::WholeNumber(MAX_COUNT), "3"),
+        rule max_idle: u32 = field("maxIdle", Kind::WholeNumber(MAX_COUNT), "3"),
         /// Number of consecutive tool calls that bring nothing new after which the run pauses; 0 for no bound. The
         /// bound also holds with `autoContinue: false`.
-        max_repeats: u32 = field("maxRepeats", Kind::WholeNumber(MAX_COUNT), "20"),
+        rule max_repeats: u32 = field("maxRepeats", Kind::WholeNumber(MAX_COUNT), "20"),
     }
 }
 
@@ -299,7 +299,7 @@ pub enum Show {
     Workflows,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub struct Entry {
     pub kind: EntryKind,
     /// The run passes over the entry unless all of these conditions hold when it arrives.
@@ -348,58 +348,58 @@ fields! {
     #[derive(Debug, Clone, PartialEq)]
     pub struct Phase {
         /// The phase's name in sessions; unique in its workflow.
-        id: String = field("id", Kind::Text, "the name of its file, without `.md`"),
+        rule id: String = field("id", Kind::Text, "the name of its file, without `.md`"),
         /// The phase's name for users.
-        name: String = field("name", Kind::Text, "the `id`, with capitals"),
+        text name: String = field("name", Kind::Text, "the `id`, with capitals"),
         /// The phase's sign in the status bar.
-        emoji: String = field("emoji", Kind::FreeText, "none"),
+        text emoji: String = field("emoji", Kind::FreeText, "none"),
         /// The tools that the agent may use. `workflow_step` is always allowed.
-        tools: ToolPolicy =
+        rule tools: ToolPolicy =
             field("tools", Kind::Mapping { fields: &TOOLS_FIELDS, switch: false, one: true }, "every tool is allowed"),
         /// Its limits. Of a workflow the default of its phases, not of nested workflows.
-        limits: OwnLimits => OWN_LIMITS,
+        rule limits: OwnLimits => OWN_LIMITS,
         /// Names of subagent profiles, listed in the context prompt.
-        profiles: Option<Vec<String>> = field("availableProfiles", Kind::Names, "(none)"),
+        text profiles: Option<Vec<String>> = field("availableProfiles", Kind::Names, "(none)"),
         /// `required`: the agent cannot leave the phase without a summary.
-        summary_required: bool = field("summary", Kind::OneOf(&["optional", "required"]), "optional"),
+        rule summary_required: bool = field("summary", Kind::OneOf(&["optional", "required"]), "optional"),
         /// `fresh`: the model sees nothing of the earlier work, only the task, the results of earlier phases, the
         /// evidence of gates, the user's own messages since the run began, and the phase's context prompt. The phase
         /// before a fresh phase cannot be left without a summary.
-        context: Option<ContextMode> = field("context", Kind::OneOf(&CONTEXTS), CONTEXTS[0]),
+        rule context: Option<ContextMode> = field("context", Kind::OneOf(&CONTEXTS), CONTEXTS[0]),
         /// `true`: the phase is a conversation with the user. When the agent stops, the run waits for the user's next
         /// message, and the agent is not told to go on. In print and JSON mode the run pauses there.
-        interactive: bool = field("interactive", Kind::Bool, "false"),
+        rule interactive: bool = field("interactive", Kind::Bool, "false"),
         /// The earlier phases whose results the phase gets: summaries, outputs, and evidence of gates. `none`, or the
         /// ids of phases and the keys of nested workflows of the workflow.
-        results: Results = field("results", Kind::WordOrNames(&Results::WORDS), Results::WORDS[0]),
+        rule results: Results = field("results", Kind::WordOrNames(&Results::WORDS), Results::WORDS[0]),
         /// The ways in which the phase can be left, and where each leads: `next`, `loop` (to the first entry), `done`
         /// (to the end of the workflow), `stop` (to the end of the whole run, as stopped), `end` (of a group with
         /// `each`), or the `id` of an entry of the workflow. In the place of a target a mapping: `to`, and `max` with `then`. The agent names the outcome
         /// when it calls `next`.
-        outcomes: Vec<Outcome> = field("outcomes", Kind::Outcomes, "none"),
+        rule outcomes: Vec<Outcome> = field("outcomes", Kind::Outcomes, "none"),
         /// Values that the agent gives when it calls `next`, by name. In texts `{output.ID.NAME}`, in `when` and `with`
         /// `output.ID.NAME`.
-        outputs: Vec<Output> = field("outputs", Kind::Outputs(&OUTPUT_FIELDS), "none"),
+        rule outputs: Vec<Output> = field("outputs", Kind::Outputs(&OUTPUT_FIELDS), "none"),
         /// The gate.
-        gate: Option<Gate> => GATE,
+        rule gate: Option<Gate> => GATE,
         /// Its model.
-        model: OwnModel => MODEL,
+        rule model: OwnModel => MODEL,
         /// The bounds of each visit of the phase.
-        budget: BudgetBounds =
+        rule budget: BudgetBounds =
             field("budget", Kind::Mapping { fields: &BUDGET_FIELDS, switch: false, one: false }, "no bound"),
         /// Where the run goes when a visit has used up the `budget` of the phase: `pause`, or a target as in
         /// `outcomes`. The gate of the phase is not checked then.
-        on_budget: Option<Target> = field("onBudget", Kind::Text, "pause"),
+        rule on_budget: Option<Target> = field("onBudget", Kind::Text, "pause"),
     }
     beside {
         /// Template of the instructions for the agent; not blank, but of a phase without the agent empty.
-        instructions: String,
+        text instructions: String,
         /// Its file, as a user would write it: a phase file or a `workflow.yaml`.
-        file: String,
+        text file: String,
         /// The indices of the entries that lead to it in a `workflow.yaml`; empty for a phase file.
-        at: Vec<usize>,
+        text at: Vec<usize>,
         /// Its work: that of the agent, or something that the run does without the model.
-        work: Work,
+        rule work: Work,
     }
 }
 

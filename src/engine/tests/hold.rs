@@ -316,7 +316,7 @@ fn a_seal_is_taken_from_the_files_only_where_there_was_none() {
         (Some(json!({ "version": 1 })), Some("the rules with which it was started are not known")),
         (Some(json!({ "paused": budget })), Some("the rules with which it was")),
         (Some(json!({ "paused": rules })), Some("its rules are no longer those")),
-        (Some(json!({ "version": 1, "seal": { "version": 2, "hash": "x" } })), Some("its rules are")),
+        (Some(json!({ "version": 1, "seal": { "version": 3, "hash": "x" } })), Some("its rules are")),
         (Some(json!({ "version": 1, "seal": { "version": 9, "tree": [] } })), Some("a later version")),
         (Some(json!({ "version": 2, "seal": "own" })), Some("a later version of this package stored it")),
     ] {
@@ -529,7 +529,7 @@ fn only_an_option_accepts_rules_without_a_dialog_and_exactly_those_that_it_names
             let _ = session.on(Event::Session { stored: stored.clone(), in_view: None, facts });
             session.refusal()
         };
-        for given in [None, Some(String::new()), Some("1:0".into()), Some(seal.replace("2:", "1:"))] {
+        for given in [None, Some(String::new()), Some("1:0".into()), Some(seal.replace("3:", "1:"))] {
             assert!(start(given).is_some());
         }
         assert_eq!(start(Some(seal.clone())), None);

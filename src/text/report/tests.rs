@@ -25,7 +25,7 @@ fn release() -> Value {
         "currentPath": [{ "workflowKey": "release", "phaseIndex": 10 }],
         "globalStepCount": 7, "startedAt": 1_747_234_567_890_u64,
         "progress": {
-            "version": 1, "seal": { "version": 2, "hash": "abcd" },
+            "version": 1, "seal": { "version": 3, "hash": "abcd" },
             "inputs": { "scope": "web", "issue": "12" },
             "outcomes": { "release:1/review:0": "clean", "release:1": "clean" },
             "passedOver": { "release:3": { "name": "Translate", "step": 6, "kind": "condition", "of": "input.scope", "value": "web", "wanted": ["api"] } },
@@ -61,7 +61,7 @@ fn a_report_has_the_outcome_the_phases_and_what_they_took() {
 - **Transitions:** 7, **repeated visits:** 1
 - **Task ID:** wf-1-abc
 - **Inputs:** issue: 12, scope: web
-- **Fingerprint:** 2:abcd
+- **Fingerprint:** 3:abcd
 
 **Task:**
 
@@ -126,7 +126,7 @@ fn a_report_for_programs_has_all_of_it() {
         [head("taskId"), head("workflow"), head("task"), head("outcome"), head("startedAt")],
         [json!("wf-1-abc"), json!("release"), json!("Ship it.\nSoon."), json!("running"), json!(1_747_234_567_890_u64)]
     );
-    assert_eq!([head("fingerprint"), head("repeatedVisits"), head("steps")], [json!("2:abcd"), json!(1), json!(7)]);
+    assert_eq!([head("fingerprint"), head("repeatedVisits"), head("steps")], [json!("3:abcd"), json!(1), json!(7)]);
     assert!(report.get("endedAt").is_none() && report.get("pause").is_none());
     assert_eq!(report["usage"]["turns"], 6);
     assert_eq!(
