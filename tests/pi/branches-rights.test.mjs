@@ -488,7 +488,7 @@ for (const version of VERSIONS) {
 
     test("asks in the interface of its parent, with its name, one question after another", LONG, async (t) => {
       const branch = (/** @type {string} */ id) => ({
-        ...{ id, name: id.toUpperCase() },
+        ...{ id: `ask-${id}`, name: id.toUpperCase() },
         phases: [`${id}.md`, asks(`Is ${id} right?`, { id: `ship-${id}` })],
       });
       const group = { id: "team", parallel: true, phases: [branch("a"), branch("b")] };
@@ -513,7 +513,7 @@ for (const version of VERSIONS) {
         ["A", "B"],
         asked.join("\n"),
       );
-      assert.deepEqual(endsOf(await rpc.entries()), { A: "done", B: "done" });
+      assert.deepEqual(endsOf(await rpc.entries()), { A: "yes", B: "yes" });
 
       // Without an interface it waits, and the run pauses.
       const printed = await stage(t, team(), { globalFiles: files });
