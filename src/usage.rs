@@ -127,6 +127,10 @@ pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 /// Adds counts by name, of at most [`MAX_NAMES`] names.
 fn add_counts(counts: &mut Map<String, u32>, others: &Map<String, u32>) {
     for (name, other) in others {
+        if let Some(count) = counts.get_mut(name) {
+            *count = count.saturating_add(*other);
+            continue;
+        }
         // A provider's name for a model can have any length.
         let name = short(name, MAX_NAME);
         if counts.len() < MAX_NAMES || counts.contains_key(&name) {

@@ -115,7 +115,8 @@ impl RunState {
     pub fn usage(&self) -> Usage {
         let mut all = self.progress.forgotten.clone();
         for visit in self.progress.visits.values() {
-            all.add(&visit.all_usage());
+            all.add(&visit.earlier);
+            all.add(&visit.usage);
         }
         all
     }
