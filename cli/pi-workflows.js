@@ -64,10 +64,7 @@ const OPTIONS = {
     "an item of the list for which the group with this id is repeated; once for each item; default: samples",
   ),
   model: text("MODEL", "the model, as pi's own option"),
-  budget: text(
-    "BOUNDS",
-    "a bound for this run beside those of the workflow, such as cost=2,time=30m; also outputTokens and turns",
-  ),
+  budget: text("BOUNDS", "a bound for this run beside those of the workflow, such as cost=2,time=30m; also turns"),
   wait: text(
     "TIME",
     "how long the run may wait for limits of the model in all, as 6h; else it ends at one, with exit status 7",
@@ -86,7 +83,7 @@ const OPTIONS = {
   "accept-rules": text("SEAL", "goes on with rules that have changed, if this is their seal, which the pause names"),
   more: text(
     "AMOUNT",
-    "what a budget that is used up gets: 1.00, 20k, 20m, 10; unknown: costs that are not known are accepted, also at the start",
+    "what a budget that is used up gets: 1.00, 20m, 10; unknown: costs that are not known are accepted",
   ),
   result: text("FILE", "writes the report with the end of the run, as JSON"),
   summary: text("FILE", "appends the report, as Markdown; say $GITHUB_STEP_SUMMARY"),

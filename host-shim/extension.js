@@ -127,7 +127,7 @@ export class Extension {
     this.#manifest = manifest;
     this.#guest = new Guest(
       () => {
-        this.#view.reset();
+        this.#view.end();
         return instantiate(this.#imports);
       },
       (message, off) => this.#ui.showError(`${manifest.name} broke and ${off ? OFF : "was started again"}: ${message}`),
@@ -500,7 +500,6 @@ export class Extension {
         this.#guarding = guard;
         if (guard) this.#confinement.prepare();
       },
-      keepNewest: (customType, keep) => this.#view.keepNewest(customType, keep),
       cancelRequest: (ticket) => this.#requests.cancel(ticket),
       logPanic: (message) => this.#guest.logPanic(message),
     };

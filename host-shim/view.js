@@ -17,8 +17,6 @@ import { imagesOf } from "./session.js";
 /** @typedef {Messages[number]} Message */
 
 export class View {
-  /** The types of custom messages of which the model is sent only the newest. @type {Set<string>} */
-  #newestOnly = new Set();
   /** The types of custom messages that are the guest's. @type {Set<string>} */
   #own = new Set();
   /** @type {Begun | undefined} */
@@ -34,8 +32,7 @@ export class View {
     pi.on("context", ({ messages }, { sessionManager }) => {
       const begun = this.#begun && withoutEarlier(messages, this.#begun, sessionManager, this.#own);
       const seen = begun ?? messages;
-      const left = withoutOlder(withComing(seen, this.#coming), this.#newestOnly);
-      const joined = withOwnJoined(left, this.#own, begun !== undefined, convertToLlm);
+      const joined = withOwnJoined(withComing(seen, this.#coming), this.#own, begun !== undefined, convertToLlm);
       return joined === messages ? undefined : { messages: joined };
     });
   }
@@ -43,15 +40,6 @@ export class View {
   /** @param {string} customType of messages of the guest */
   registered(customType) {
     this.#own.add(customType);
-  }
-
-  /**
-   * @param {string} customType
-   * @param {boolean} keep
-   */
-  keepNewest(customType, keep) {
-    if (keep) this.#newestOnly.add(customType);
-    else this.#newestOnly.delete(customType);
   }
 
   /** @param {Begun} begun */
@@ -75,12 +63,6 @@ export class View {
   end() {
     this.#begun = undefined;
     this.#coming = [];
-  }
-
-  /** Forgets all settings of an instance. */
-  reset() {
-    this.#newestOnly.clear();
-    this.end();
   }
 }
 
@@ -243,21 +225,4 @@ export function withOwnJoined(messages, own, begun, convertToLlm) {
     );
     return [/** @type {Message} */ ({ role: "user", content, timestamp: row[0].timestamp })];
   });
-}
-
-/**
- * Removes the custom messages of some types that are not the newest of their type. Returns the same list if there are
- * none.
- * @param {Messages} messages
- * @param {ReadonlySet<string>} types
- */
-export function withoutOlder(messages, types) {
-  const seen = new Set();
-  const left = messages.toReversed().filter((message) => {
-    if (message.role !== "custom" || !types.has(message.customType)) return true;
-    if (seen.has(message.customType)) return false;
-    seen.add(message.customType);
-    return true;
-  });
-  return left.length < messages.length ? left.reverse() : messages;
 }

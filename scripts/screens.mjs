@@ -29,7 +29,7 @@ const sandbox = makeSandbox({
 });
 cpSync(join(REPO, "workflows-examples"), join(sandbox.project, ".pi/workflows"), { recursive: true });
 sandbox.writeFiles({
-  ".pi/workflows/typos/workflow.yaml": "name: Typos\nmaxLoop: 3\nphases:\n  - typo.md\n",
+  ".pi/workflows/typos/workflow.yaml": "name: Typos\nloopble: false\nphases:\n  - typo.md\n",
   ".pi/workflows/typos/typo.md": TYPO,
 });
 

@@ -12,7 +12,7 @@ use pi_workflows::definition::schema::{
     RECORD_FIELDS, SETTINGS_FIELDS, TOOLS_FIELDS,
 };
 use pi_workflows::definition::variables::{MEANINGS, NAMED, PHASE_VARIABLES};
-use pi_workflows::definition::{AutoContinue, DEFAULT_MAX_LOOPS, Phase, Workflow};
+use pi_workflows::definition::{Phase, Workflow};
 use pi_workflows::text::{
     DEFAULT_ADVANCE_REMINDER, DEFAULT_BLOCK_REASON, DEFAULT_CANCELLED_MESSAGE, DEFAULT_COMPLETION_MESSAGE,
     DEFAULT_NOT_DONE_REMINDER, DEFAULT_STOP_MESSAGE, DefaultRole,
@@ -90,7 +90,6 @@ fn tables_of_reference() -> Vec<(&'static str, String)> {
     vec![
         ("workflow fields", linked(Workflow::FIELDS, "")),
         ("entry fields", linked(&ENTRY_FIELDS, "phases[].")),
-        ("autoContinue fields", linked(AutoContinue::FIELDS, "autoContinue.")),
         ("input fields", linked(&INPUT_FIELDS, "inputs.NAME.")),
         ("budget fields", linked(&BUDGET_FIELDS, "budget.")),
         ("phase fields", linked(Phase::FIELDS, "")),
@@ -108,9 +107,8 @@ fn tables_of_reference() -> Vec<(&'static str, String)> {
 }
 
 /// The pages with the fields of a mapping, by the field that has it.
-const PAGES: [(&str, &str); 8] = [
+const PAGES: [(&str, &str); 7] = [
     ("phases", "workflow-yaml.md#entries-of-phases"),
-    ("autoContinue", "workflow-yaml.md#autocontinue"),
     ("inputs", "inputs-and-outputs.md#inputs"),
     ("outputs", "inputs-and-outputs.md#outputs"),
     ("gate", "gates.md"),
@@ -136,7 +134,6 @@ fn tables_of_skill() -> Vec<(&'static str, String)> {
     let of_workflow = fields(Workflow::FIELDS, "")
         + &rows(&ENTRY_FIELDS, "phases[].")
         + &rows(&INPUT_FIELDS, "inputs.NAME.")
-        + &rows(AutoContinue::FIELDS, "autoContinue.")
         + &rows(&BUDGET_FIELDS, "budget.");
     let of_phase = fields(Phase::FIELDS, "") + &rows(&OUTPUT_FIELDS, "outputs.NAME.") + &rows(&TOOLS_FIELDS, "tools.");
     vec![
@@ -174,7 +171,6 @@ fn value(field: &Field) -> String {
         Kind::OneOf(words) => format!("`{}`", words.join("`, `")),
         Kind::Bool => "`true`, `false`".into(),
         Kind::Number => "number from 0".into(),
-        Kind::WholeNumber(most) => format!("whole number from 0 to {most}"),
         Kind::Names | Kind::Tools | Kind::Options => "list of names".into(),
         Kind::NameOrNames => "name, or list of names".into(),
         Kind::Paths(most) => format!("list of at most {most} paths"),
@@ -193,7 +189,6 @@ fn value(field: &Field) -> String {
         Kind::Variables => "mapping of names of variables to names of values".into(),
         Kind::Decimal => "number".into(),
         Kind::Literal => "value, or list of values".into(),
-        Kind::Mapping { switch: true, .. } => "`true`, `false`, or a mapping, see below".into(),
         Kind::Mapping { .. } => "mapping, see below".into(),
         Kind::Checks(_) => "list of checks, see below".into(),
         Kind::Count(most) => format!("whole number from 1 to {most}"),
@@ -294,7 +289,7 @@ fn default_texts() -> String {
             DEFAULT_COMPLETION_MESSAGE,
         ),
         ("`completionMessage`, after a cancellation", DEFAULT_CANCELLED_MESSAGE),
-        ("`stopMessage`", DEFAULT_STOP_MESSAGE),
+        ("`completionMessage`, of a stopped run", DEFAULT_STOP_MESSAGE),
         ("`notDoneReminder`", DEFAULT_NOT_DONE_REMINDER),
     ];
     let block = |(name, text): &(&str, &str)| format!("{name}:\n\n```text\n{text}\n```\n");
@@ -302,35 +297,11 @@ fn default_texts() -> String {
 }
 
 #[test]
-fn the_defaults_are_those_of_the_code() {
-    let default =
-        |fields: &[Field], name: &str| fields.iter().find(|field| field.name == name).unwrap().default.to_owned();
-    let bounds = AutoContinue::default();
-    for (name, value) in [
-        ("delaySeconds", bounds.delay_seconds),
-        ("maxPerPhase", bounds.max_per_phase),
-        ("maxIdle", bounds.max_idle),
-        ("maxRepeats", bounds.max_repeats),
-    ] {
-        assert_eq!(default(AutoContinue::FIELDS, name), value.to_string());
-    }
-    assert_eq!(default(Workflow::FIELDS, "maxLoops"), DEFAULT_MAX_LOOPS.to_string());
-}
-
-#[test]
 fn the_skill_names_every_field_and_variable() {
     let skill = read(SKILL);
-    let names = [
-        Workflow::FIELDS,
-        &ENTRY_FIELDS,
-        &INPUT_FIELDS,
-        AutoContinue::FIELDS,
-        &BUDGET_FIELDS,
-        Phase::FIELDS,
-        &OUTPUT_FIELDS,
-        &TOOLS_FIELDS,
-    ]
-    .concat();
+    let names =
+        [Workflow::FIELDS, &ENTRY_FIELDS, &INPUT_FIELDS, &BUDGET_FIELDS, Phase::FIELDS, &OUTPUT_FIELDS, &TOOLS_FIELDS]
+            .concat();
     let names = names.iter().map(|field| field.name).chain(MEANINGS.map(|(name, _)| name));
     let names = names.chain(NAMED.map(|(name, _)| name));
     let missing: Vec<&str> = names
@@ -339,7 +310,6 @@ fn the_skill_names_every_field_and_variable() {
                 "{name}",
                 "phases[].{name}",
                 "inputs.NAME.{name}",
-                "autoContinue.{name}",
                 "budget.{name}",
                 "tools.{name}",
                 "tests.{name}",

@@ -219,9 +219,6 @@ fn kind(field: &Field) -> Value {
         Kind::Decimal => json!({ "type": "number" }),
         Kind::Literal => literal(),
         Kind::Number => json!({ "type": type_of("number"), "minimum": 0 }),
-        Kind::WholeNumber(most) => {
-            json!({ "type": type_of("integer"), "minimum": 0, "maximum": most })
-        }
         Kind::Names | Kind::Options => json!({ "type": type_of("array"), "items": scalar() }),
         Kind::Tools => {
             let text = json!({ "type": "string", "pattern": "^([A-Za-z0-9_.:/-]+|[A-Za-z0-9_.:/-]*[A-Za-z][A-Za-z0-9_.:/-]*\\*)$" });
@@ -410,13 +407,13 @@ fn kind(field: &Field) -> Value {
             "maxItems": most,
             "items": { "$ref": "#/properties/phases/items" },
         }),
-        Kind::Mapping { fields, switch, one } => {
+        Kind::Mapping { fields, one } => {
             let mut mapping = object(fields);
             mapping.insert("minProperties".into(), 1.into());
             if one {
                 mapping.insert("maxProperties".into(), 1.into());
             }
-            if switch { json!({ "anyOf": [{ "type": "boolean" }, mapping] }) } else { mapping.into() }
+            mapping.into()
         }
     }
 }

@@ -95,15 +95,12 @@ export class Agent {
  * @param {AgentUsage} usage
  * @param {Bounds} bounds
  */
-export function usedUp({ unknown, cost, unpriced, unreported, output, turns, workMs }, bounds) {
+export function usedUp({ unknown, cost, unpriced, unreported, turns, workMs }, bounds) {
   if (unknown) return "what the agent has taken is not known";
   const isAlone = Object.values(bounds).filter((bound) => bound !== undefined).length === 1;
   if (bounds.cost !== undefined && unpriced > 0 && (isAlone || unreported > 0))
     return "the cost of an answer is not known";
-  if (bounds.outputTokens !== undefined && unreported > 0) return "the usage of an answer is not known";
   if (bounds.cost !== undefined && cost >= bounds.cost) return `${dollars(cost)} of ${dollars(bounds.cost)}`;
-  if (bounds.outputTokens !== undefined && output >= Number(bounds.outputTokens))
-    return `${output} of ${bounds.outputTokens} output tokens`;
   if (bounds.turns !== undefined && turns >= Number(bounds.turns)) return `${turns} of ${bounds.turns} turns`;
   if (bounds.timeMs !== undefined && workMs >= Number(bounds.timeMs))
     return `${duration(workMs)} of ${duration(Number(bounds.timeMs))}`;

@@ -2,7 +2,7 @@
 
 use pi_workflows::definition::{Library, Permission, permission};
 use pi_workflows::engine::{
-    Answer, CommandEnd, Context, Effect, Engine, Event, Facts, Output, Ran, Reply, Request, Stop, Ui, Watching,
+    Answer, CommandEnd, Context, Effect, Engine, Event, Facts, Output, Pace, Ran, Reply, Request, Stop, Ui, Watching,
 };
 use pi_workflows::protocol::STATE_ENTRY_TYPE;
 use pi_workflows::run::{Active, Mark, Outline, Pick, RunState, restore};
@@ -380,6 +380,7 @@ impl Play {
             watching: if flag(4) { Watching::Texts } else { Watching::Names },
             restarted: flag(16),
             same_session: flag(64),
+            pace: Pace::default(),
             panel: flag(4),
             allow_commands: flag(8),
             allow_inputs: flag(8),

@@ -1,8 +1,6 @@
 //! Templates: the text before the first NUL is a template, the texts between the next ones are its values.
 
-use pi_workflows::definition::{
-    AutoContinue, BudgetBounds, ContextInjection, Entry, Library, OwnLimits, OwnModel, Phase, Results,
-};
+use pi_workflows::definition::{BudgetBounds, Entry, Library, OwnLimits, OwnModel, Phase, Results};
 use pi_workflows::definition::{Show, ToolPolicy, Work, Workflow};
 use pi_workflows::run::{Active, RunState};
 use pi_workflows::text::{self, DefaultRole, resolve};
@@ -68,7 +66,7 @@ fn texts(library: &Library, [task, summary, tool]: [&str; 3]) -> Vec<String> {
         text::block_reason(&active, tool).unwrap_or_default(),
         text::completion_message(&state, workflow, library),
         text::command_cancelled_message(&state),
-        text::not_done_reminder(&active, false),
+        text::not_done_reminder(&active),
         text::status(&active),
     ]
 }
@@ -117,17 +115,14 @@ fn library(template: &str) -> Library {
         advance_reminder: own(),
         block_reason_template: own(),
         completion_message: own(),
-        stop_message: own(),
         not_done_reminder: own(),
         limits: OwnLimits::default(),
         model: OwnModel::default(),
         budget: BudgetBounds::default(),
-        auto_continue: Some(AutoContinue::default()),
-        max_loops: 20.into(),
+        auto_continue: true,
         inputs: Vec::new(),
         outputs: Vec::new(),
         given: Vec::new(),
-        context_injection: ContextInjection::default(),
         context: None,
         groups: Vec::new(),
         group: None,

@@ -144,10 +144,6 @@ fn perform_one(effect: Effect, results: &mut Results) -> Result<(), types::Error
         // pi delivers this message before the request only if the message may begin a turn.
         Effect::TellAtStart(content) => steer(MOVED_MESSAGE_TYPE, content, true, true),
         Effect::Brief(prompt) => steer(CONTEXT_MESSAGE_TYPE, prompt, false, false),
-        Effect::KeepNewestContext(keep) => {
-            api::keep_newest(CONTEXT_MESSAGE_TYPE, keep);
-            Ok(())
-        }
         Effect::Abort => api::abort(),
         Effect::CancelRequest { ticket } => {
             api::cancel_request(ticket);

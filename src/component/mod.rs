@@ -17,7 +17,7 @@ use crate::engine::{
     ACCEPT_RULES_FLAG, ALLOW_COMMANDS_FLAG, ALLOW_INPUTS_FLAG, ALLOW_VALUES_FLAG, BUDGET_FLAG, COMMANDS, Command,
     EVENTS_FLAG, MORE_FLAG, SILENCE_FLAG, STEP_TOOL, WAIT_FLAG,
 };
-use crate::engine::{Context, EndedCall, Engine, Event, Facts, Output, Reply, Stop, Ui, Watching, prepared};
+use crate::engine::{Context, EndedCall, Engine, Event, Facts, Output, Pace, Reply, Stop, Ui, Watching, prepared};
 use crate::protocol::{
     CHECK_TYPE, COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE, FRESH_TYPE, GRAPH_TYPE, LIMITS_TYPE,
     MOVED_MESSAGE_TYPE, PANEL_ENTRY_TYPE, PANEL_FIELD, PROPOSE_TOOL_NAME, QUESTION_TYPE, REMINDER_MESSAGE_TYPE,
@@ -28,7 +28,7 @@ use crate::text::{self, DefaultRole};
 
 use bindings::exports::pi::extension::guest::{self, Guest};
 use bindings::pi::extension::types::{self, CustomMessage, Drawing, Moment, ToolCall, ToolResult};
-use bindings::pi::extension::{api, context};
+use bindings::pi::extension::{api, context, store};
 
 #[allow(clippy::all, clippy::unwrap_used, reason = "generated")]
 mod bindings {
@@ -277,6 +277,7 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
                 more: at_start(MORE_FLAG)?,
                 wait: known(api::get_text_flag(WAIT_FLAG.name))?,
                 silence: known(api::get_text_flag(SILENCE_FLAG.name))?,
+                pace: store::get(Pace::KEY).ok().flatten().map_or_else(Pace::default, |pace| Pace::of(&pace)),
                 panel: panel(entries.newest.as_deref())?,
                 mark,
                 // pi moves in the tree only while the agent is at rest; pi 0.87.1 counts the move itself as work.

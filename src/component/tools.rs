@@ -143,7 +143,6 @@ impl wit::Guest for Component {
         let budget = bound(&text)?;
         Ok(wit::Bounds {
             cost: budget.get(Measure::Cost).map(|millionths| millionths as f64 / 1e6),
-            output_tokens: budget.get(Measure::OutputTokens),
             time_ms: budget.get(Measure::Time),
             turns: budget.get(Measure::Turns),
         })

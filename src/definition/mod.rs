@@ -29,18 +29,17 @@ pub use diagnostic::{Diagnostic, Excerpt, Place, Problem, Severity, columns, on_
 pub use model::path_variables::resolve as resolve_path;
 pub(crate) use model::written_paths::{relative, stem};
 pub use model::{
-    Agreement, Aliases, Answer, AnswerText, AutoContinue, BUILTIN_ROOT, BoundValue, Bounds, Budget, BudgetBounds,
-    Check, CheckKind, Command, Condition, ContextInjection, ContextMode, DEFAULT_MAX_LOOPS, Decide, DirEntry, Each,
-    Entry, EntryKind, FileAccess, FileEntry, FileError, FileKind, Gate, Given, HiddenCause, Input, KnownModel,
-    LONGEST_WAIT_MS, LeftOut, Library, Limits, MAX_BYTES, MAX_ENTRIES, MAX_NESTING, MAX_OFFERED, MAX_OFFERS, Measure,
-    Model, ModelSetting, Need, Offer, OnEvent, Outcome, Output, OwnLimits, OwnModel, OwnWork, Package, PackageScope,
-    Parallel, PathVariable, Pattern, Permission, Phase, Question, ReadError, Record, Refusal, Results, Root, RuleFile,
-    RuleUse, SAMPLE_RUN_DIR, Sandbox, Settings, Show, Stale, Step, Surroundings, Target, Thinking, ToolPolicy, Total,
-    Unavailable, UserLimits, UserMessage, ValueName, ValueType, Variable, WAIT_MS, WayBound, Work, Workflow,
-    WorkflowFiles, WorkflowOutput, WriteTarget, as_name, choose, expansions, is_carrier, is_group_key, is_key,
-    is_name as is_input_name, is_within, make_different, means_tool, nearest, permission, record_of,
-    refusal as path_refusal, runs_commands, short, unescaped, variables as path_variables, wait_ms, wider_for_commands,
-    with_emoji, with_names, writes_path,
+    Agreement, Aliases, Answer, AnswerText, BUILTIN_ROOT, BoundValue, Bounds, Budget, BudgetBounds, Check, CheckKind,
+    Command, Condition, ContextMode, DirEntry, Each, Entry, EntryKind, FileAccess, FileEntry, FileError, FileKind,
+    Gate, Given, HiddenCause, Input, KnownModel, LONGEST_WAIT_MS, LeftOut, Library, Limits, MAX_BYTES, MAX_ENTRIES,
+    MAX_NESTING, MAX_OFFERED, MAX_OFFERS, Measure, Model, ModelSetting, Need, Offer, OnEvent, Outcome, Output,
+    OwnLimits, OwnModel, OwnWork, Package, PackageScope, Parallel, PathVariable, Pattern, Permission, Phase, Question,
+    ReadError, Record, Refusal, Results, Root, RuleFile, RuleUse, SAMPLE_RUN_DIR, Sandbox, Settings, Show, Stale, Step,
+    Surroundings, Target, Thinking, ToolPolicy, Total, Unavailable, UserLimits, UserMessage, ValueName, ValueType,
+    Variable, WAIT_MS, WayBound, Work, Workflow, WorkflowFiles, WorkflowOutput, WriteTarget, as_name, choose,
+    expansions, is_carrier, is_group_key, is_key, is_name as is_input_name, is_within, make_different, means_tool,
+    nearest, permission, record_of, refusal as path_refusal, runs_commands, short, unescaped,
+    variables as path_variables, wait_ms, wider_for_commands, with_emoji, with_names, writes_path,
 };
 pub(crate) use model::{is_blank, is_glob, is_space, trim};
 pub use model::{schema, seal, variables};

@@ -1,6 +1,6 @@
 //! An agent that stopped before DONE: it continues, or the run pauses for the user.
 
-use crate::definition::{AutoContinue, Stale};
+use crate::definition::Stale;
 use crate::run::{Arrival, PauseReason, RunState};
 use crate::text;
 
@@ -12,13 +12,14 @@ use super::effect::{Level, Reply};
 use super::event::Stop;
 use super::hold::held_notice;
 use super::moved::Moved;
+use super::pace::Pace;
 use super::quota::{self, limit::limit_met};
 use super::state::{Agent, Engine, Origin, Run, Session};
 use super::tools::{keep_step_tool, lacks_step_tool};
 
 /// The continuation after the agent has stopped.
 enum Decision {
-    Continue(AutoContinue),
+    Continue,
     Pause(PauseReason),
     /// The phase is a conversation: the user's message is next.
     Converse,
@@ -37,7 +38,7 @@ impl Engine {
             return self.go_on_over_budget(moved, cx);
         }
         let reply = match self.decide_and_count(cx) {
-            Decision::Continue(_) => {
+            Decision::Continue => {
                 keep_step_tool(&mut self.run, &mut self.session, cx)?;
                 let reply = match self.start_fresh(cx)? {
                     Some(reply) => Some(reply),
@@ -114,7 +115,7 @@ impl Engine {
                 None => self.pause(PauseReason::ModelError, cx),
             },
             Stop::Completed | Stop::CutOff if Agent::counts_down(&self.run, cx) => match self.decide_and_count(cx) {
-                Decision::Continue(bounds) => self.agent.activity.start_countdown(bounds.delay_seconds, cx),
+                Decision::Continue => self.agent.activity.start_countdown(self.session.pace.delay_seconds, cx),
                 Decision::Pause(reason) => self.pause(reason, cx),
                 Decision::Converse => self.agent.wait_for_user(&self.run, cx),
                 Decision::Wait if self.pending.is_empty() => self.agent.wait_for_user(&self.run, cx),
@@ -130,7 +131,7 @@ impl Engine {
         let idle = self.agent.idle(counted);
         let decision = self.decide(idle, cx);
         match decision {
-            Decision::Continue(_) | Decision::Pause(_) => self.run.change_unstored(|state, _| state.with_idle(idle)),
+            Decision::Continue | Decision::Pause(_) => self.run.change_unstored(|state, _| state.with_idle(idle)),
             Decision::Converse | Decision::Wait => {}
         }
         decision
@@ -156,15 +157,17 @@ impl Engine {
                 return Decision::Wait;
             }
         }
-        let Some(bounds) = active.root.auto_continue else { return Decision::Wait };
-        if self.repetition.cut_off() > bounds.max_idle {
+        let Pace { max_idle, max_per_phase, .. } = self.session.pace;
+        if !active.root.auto_continue {
+            Decision::Wait
+        } else if self.repetition.cut_off() > max_idle {
             Decision::Pause(PauseReason::CutOff { times: self.repetition.cut_off() })
-        } else if idle >= bounds.max_idle {
+        } else if idle >= max_idle {
             Decision::Pause(PauseReason::Idle { times: idle })
-        } else if progress.continuations >= bounds.max_per_phase {
+        } else if progress.continuations >= max_per_phase {
             Decision::Pause(PauseReason::Limit { times: progress.continuations })
         } else {
-            Decision::Continue(bounds)
+            Decision::Continue
         }
     }
 

@@ -32,8 +32,6 @@ pub enum Effect {
     TellAtStart(String),
     /// Gives the agent the context prompt before its next request to the model.
     Brief(String),
-    /// Sends the model only the newest context prompt, or (false) every context prompt that the model was given.
-    KeepNewestContext(bool),
     /// Cancels a pending request; it resumes as [`Answer::Cancelled`](super::Answer::Cancelled).
     CancelRequest {
         /// The ticket of [`Reply::Ask`].

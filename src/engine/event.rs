@@ -6,6 +6,8 @@ use crate::run::{Mark, Pick, RunState};
 use crate::text::DefaultRole;
 use crate::usage::Usage;
 
+use super::pace::Pace;
+
 /// An event: something that happened in pi.
 #[derive(Debug, Clone)]
 #[allow(clippy::large_enum_variant, reason = "an event is made and used up at once")]
@@ -209,6 +211,8 @@ pub struct Facts {
     pub wait: Option<String>,
     /// The value of [`SILENCE_FLAG`](super::SILENCE_FLAG); `None` without it.
     pub silence: Option<String>,
+    /// The bounds of automatic continuation.
+    pub pace: Pace,
     /// The panel is on; see [`PANEL_ENTRY_TYPE`](crate::protocol::PANEL_ENTRY_TYPE).
     pub panel: bool,
     /// The place of the newest entry of the stored run.

@@ -32,6 +32,7 @@ mod may;
 mod models;
 mod moved;
 mod new_workflow;
+mod pace;
 mod proposals;
 mod quota;
 mod repetition;
@@ -70,6 +71,7 @@ pub use effect::{ChildStart, Effect, Level, Output, OutputFile, Reply, Request, 
 pub use event::{Answer, ChildEnd, ChildReport, CommandEnd, EndedCall, Event, Facts, Ran, Stop, Watching};
 pub use host::Host;
 pub use may::{May, may};
+pub use pace::Pace;
 pub use proposals::{PROPOSE_TOOL_LABEL, propose_parameters};
 pub use quota::ModelFailure;
 pub use run_through::{Given, run_through};

@@ -560,7 +560,6 @@ initialMessage: Go
 inputs:
   scope: { type: choice, options: [api, web] }
   dry: { type: flag }
-maxLoops: 2
 phases:
   - triage.md
   - { phase: design.md, when: { outcome.triage: large } }
@@ -572,7 +571,7 @@ phases:
             ("w/triage.md", phase("triage", "outcomes: { small: next, large: next }\n")),
             ("w/design.md", phase("design", "")),
             ("w/scan.md", phase("scan", "")),
-            ("w/review.md", phase("review", "outcomes: { issues: triage, clean: next }\n")),
+            ("w/review.md", phase("review", "outcomes: { issues: { to: triage, max: 2 }, clean: next }\n")),
         ] {
             files.global.insert(path.to_owned(), text);
         }
@@ -611,7 +610,7 @@ phases:
                 "What the user is told",
             ]
         );
-        let end = "⏸ W is paused in * review: “review” leads back with `issues`, after 2 loops (maxLoops).\nYour next message resumes it, or /workflow :resume.";
+        let end = "⏸ W is paused in * review: “review” was left with `issues` 2 times (max).\nYour next message resumes it, or /workflow :resume.";
         assert!(script.ends_with(end), "{script}");
     }
 
@@ -739,7 +738,6 @@ phases:
   - id: reviews
     phases: [bugs.md, { subworkflow: s }]
     parallel: true
-    decide: [issues, clean]
     outcomes: { issues: { to: a, max: 1 }, clean: next }
   - last.md
 ";

@@ -41,6 +41,7 @@ impl Engine {
             more,
             wait,
             silence,
+            pace,
             panel,
             mark,
             at_work,
@@ -49,6 +50,7 @@ impl Engine {
             same_session,
         } = facts;
         self.session.project = project;
+        self.session.pace = pace;
         self.session.allow_commands = allow_commands;
         self.session.allow_inputs = allow_inputs;
         self.session.allowed_commands.extend(allowed);

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::definition::{Outcome, Phase, is_blank, trim};
 use crate::protocol::STEP_TOOL_NAME;
 use crate::run::{
-    Active, Arrival, Evidence, Leaving, LoopError, Outputs, PauseReason, PhasePath, RunState, WrongOutput,
+    Active, Arrival, Evidence, Leaving, LoopError, MAX_LOOPS, Outputs, PauseReason, PhasePath, RunState, WrongOutput,
     given_outputs, leave, restart, way_back,
 };
 use crate::text;
@@ -312,7 +312,7 @@ impl Engine {
             Ok(new) => new.moved_from(before.state, Leaving::Again, cx.unix_ms),
             Err(error) => {
                 match error {
-                    LoopError::Exhausted { .. } => {
+                    LoopError::Exhausted => {
                         let text = format!("The agent wants to loop again. {error}");
                         cx.notify(Level::Warning, text);
                     }
@@ -441,13 +441,13 @@ fn told_held(action: Move, reason: &PauseReason, run: &Run) -> (String, Value) {
 pub(super) fn loops_reason(before: &Active, left: &RunState, outcome: &str, error: LoopError) -> PauseReason {
     let (of, outcome) = (before.phase.name.clone(), outcome.to_owned());
     let times = match error {
-        LoopError::Exhausted { max_loops } => max_loops,
+        LoopError::Exhausted => MAX_LOOPS,
         LoopError::UsedUp { max } => return PauseReason::Way { of, outcome, times: max },
         LoopError::Disabled | LoopError::PassedOver | LoopError::NotFound => 0,
     };
     let back = way_back(left, &outcome, before.library);
     let is_outer = |scope: &String| *scope != left.current_path.scope_key();
-    let scope = back.map(|back| back.scope_key).filter(is_outer);
+    let scope = back.filter(is_outer);
     PauseReason::Loops { of, outcome, times, scope }
 }
 

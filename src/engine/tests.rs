@@ -85,6 +85,10 @@ impl Session {
         session
     }
 
+    fn has_pace(&mut self, pace: Pace) {
+        let _ = self.on(Event::Session { stored: None, in_view: None, facts: Facts { pace, ..Facts::default() } });
+    }
+
     fn on(&mut self, event: Event) -> Output {
         if let Event::Session { stored, .. } = &event {
             self.run = stored.clone();
@@ -680,15 +684,23 @@ fn an_abort_and_a_model_error_pause_the_run() {
 }
 
 #[test]
-fn auto_continue_can_be_off_or_faster() {
+fn bounds_are_four_numbers() {
+    let pace = Pace { delay_seconds: 0, max_per_phase: 1, max_idle: 2, max_repeats: 0 };
+    assert_eq!(Pace::of("0 1 2 0"), pace);
+    for text in ["", "0 1 2", "0 1 2 -1", "0 1 2 0 0", "a b c d", "0 1 2 99999999999"] {
+        assert_eq!(Pace::of(text), Pace::default());
+    }
+}
+
+#[test]
+fn auto_continue_can_be_off_and_the_host_may_give_other_bounds() {
     let mut session = Session::new(&[("flat", &["a", "b"])]);
     let yaml = session.files.global.get_mut("flat/workflow.yaml").unwrap();
     yaml.push_str("autoContinue: false\n");
     let _ = session.command("workflow", "flat x");
     assert_eq!(session.stop(), [status(WAITS)]);
     let mut session = Session::new(&[("flat", &["a", "b"])]);
-    let yaml = session.files.global.get_mut("flat/workflow.yaml").unwrap();
-    yaml.push_str("autoContinue: {delaySeconds: 0, maxIdle: 1}\n");
+    session.has_pace(Pace { delay_seconds: 0, max_idle: 1, ..Pace::default() });
     let _ = session.command("workflow", "flat x");
     assert_eq!(session.stop()[2], Effect::StartTimer { id: 1, delay_ms: 0 });
     assert!(matches!(session.on(Event::Timer { id: 1, idle: true }).effects[3], Effect::SendUserMessage(_)));
@@ -793,11 +805,10 @@ fn the_status_panel_shows_every_phase() {
 #[test]
 fn a_scope_is_looped_only_so_often() {
     let mut session = Session::new(&[("outer", &["@inner", "@inner"]), ("inner", &["a"])]);
-    session.files.global.get_mut("inner/workflow.yaml").unwrap().push_str("maxLoops: 2\n");
     let _ = session.command("workflow", "outer x");
-    let refused = "⚠️ This workflow has been looped 2 times, which is all it allows (maxLoops). Go on with action='next', or leave it to the user.";
+    let refused = "⚠️ This workflow has been looped 20 times, which is all it allows. Go on with action='next', or leave it to the user.";
     for _ in 0..2 {
-        for _ in 0..2 {
+        for _ in 0..20 {
             assert_eq!(session.step("loop").1["looped"], true);
         }
         let (effects, (text, _)) = session.step_output("loop");
@@ -1039,8 +1050,7 @@ fn in_any_order_events_leave_one_consistent_state() {
     ];
     for order in orders(&events) {
         let mut session = Session::new(&[("flat", &["a", "b", "c", "d"])]);
-        let yaml = session.files.global.get_mut("flat/workflow.yaml").unwrap();
-        yaml.push_str("autoContinue: {delaySeconds: 1}\n");
+        session.has_pace(Pace { delay_seconds: 1, ..Pace::default() });
         let _ = session.command("workflow", "flat x");
         let mut stored = session.stored_run().unwrap().clone();
         let mut counting = false;

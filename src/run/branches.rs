@@ -255,25 +255,10 @@ impl RunState {
             };
             return Joined::Stuck(format!("{done} of {all} branches came to their end, and {need}"));
         }
-        match &parallel.decide {
-            None => Joined::Done(None),
-            Some(_) if branches.is_empty() => Joined::Done(None),
-            Some(decide) => match decide.of(&outcomes) {
-                // Most branches may end with an outcome of a workflow nested in them, with which the group does not
-                // end.
-                Some(outcome) => {
-                    let place = group.and_then(|group| group.place.as_ref());
-                    let mut outcomes = place.iter().flat_map(|place| &place.outcomes);
-                    let is_of_group = outcomes.any(|other| other.name == outcome);
-                    Joined::Done(is_of_group.then(|| outcome.to_owned()))
-                }
-                None => {
-                    let named = outcomes.iter().map(|outcome| outcome.unwrap_or("no outcome"));
-                    let named = named.collect::<Vec<_>>().join(", ");
-                    Joined::Stuck(format!("its branches ended with {named}, which decides nothing"))
-                }
-            },
-        }
+        let place = group.and_then(|group| group.place.as_ref());
+        let mut names = place.iter().flat_map(|place| &place.outcomes).map(|outcome| &*outcome.name);
+        let worst = names.find(|name| outcomes.contains(&Some(*name)));
+        Joined::Done(worst.map(str::to_owned))
     }
 
     /// Returns true if this is the run of a branch, and its path has left the branch.

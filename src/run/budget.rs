@@ -40,7 +40,7 @@ pub struct Bound {
 pub enum Unknown {
     /// The cost is not known: a model has no price.
     Cost,
-    /// The cost or the tokens are not known: an answer came without usage.
+    /// An answer came without usage.
     Usage,
 }
 
@@ -68,16 +68,10 @@ impl Spending<'_> {
 
     /// The reason why a bounded amount is not known, unless the user has accepted it.
     pub fn unknown(&self) -> Option<Unknown> {
-        let accepts = |is: fn(&Allowance) -> bool| self.allowance.is_some_and(is);
-        let is_unknown = |measure| self.budget.get(measure).is_some() && self.spent.is_lower_bound(measure);
-        let cost = is_unknown(Measure::Cost) && !accepts(|allowance| allowance.unknown_cost);
-        let tokens = is_unknown(Measure::OutputTokens) && !accepts(|allowance| allowance.unknown_tokens);
-        match (cost, tokens) {
-            (_, true) => Some(Unknown::Usage),
-            (true, false) if self.spent.unreported > 0 => Some(Unknown::Usage),
-            (true, false) => Some(Unknown::Cost),
-            (false, false) => None,
-        }
+        let is_unknown = self.budget.get(Measure::Cost).is_some() && self.spent.is_lower_bound(Measure::Cost);
+        let is_accepted = self.allowance.is_some_and(|allowance| allowance.unknown_cost);
+        let why = if self.spent.unreported > 0 { Unknown::Usage } else { Unknown::Cost };
+        (is_unknown && !is_accepted).then_some(why)
     }
 
     /// Returns true if the agent was told that little is left.
@@ -91,7 +85,6 @@ impl Usage {
         match measure {
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
             Measure::Cost => (self.cost * 1e6).round() as u64,
-            Measure::OutputTokens => self.output,
             Measure::Time => self.work_ms,
             Measure::Turns => u64::from(self.turns),
         }
@@ -101,7 +94,6 @@ impl Usage {
     pub fn is_lower_bound(&self, measure: Measure) -> bool {
         match measure {
             Measure::Cost => self.unpriced > 0,
-            Measure::OutputTokens => self.unreported > 0,
             Measure::Time | Measure::Turns => false,
         }
     }

@@ -135,7 +135,7 @@ pub enum PauseReason {
         /// The name of the phase or workflow with the budget.
         of: String,
     },
-    /// A budget bounds the cost or the tokens, and an answer came without usage.
+    /// A budget bounds the cost, and an answer came without usage.
     UnknownUsage {
         /// The name of the phase or workflow with the budget.
         of: String,

@@ -97,12 +97,6 @@ pub struct Progress {
     /// phase holds for its last visit.
     #[serde(skip_serializing_if = "Records::is_empty")]
     pub allowances: Records<Allowance>,
-    /// The models without a price whose answers no bound on the cost counts: the user was told so when the run started.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unpriced: Vec<String>,
-    /// The user has started the run although nothing else bounds some of its phases.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub uncounted: bool,
     /// The agent has proposed the run, and the user has allowed it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub proposed: bool,
@@ -152,9 +146,6 @@ pub struct Allowance {
     /// The user accepts answers whose cost is not known.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unknown_cost: bool,
-    /// The user accepts answers whose tokens are not known.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub unknown_tokens: bool,
     /// The agent was told how much is left.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub told: bool,

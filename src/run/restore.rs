@@ -474,7 +474,7 @@ mod tests {
             PauseReason::Commands { package: None, value: true },
             PauseReason::Step { of: "w".into(), why: "it was stopped".into() },
             PauseReason::Commands { package: Some("@acme/kit".into()), value: false },
-            PauseReason::Budget { of, measure: Measure::OutputTokens, spent: 5, limit: 4 },
+            PauseReason::Budget { of, measure: Measure::Turns, spent: 5, limit: 4 },
             PauseReason::UnknownCost { of: "w".into() },
             PauseReason::UnknownUsage { of: "w".into() },
             PauseReason::RulesChanged,
@@ -530,8 +530,6 @@ mod tests {
                 claim_obstacle: None,
                 visits: [("v".to_owned(), visit.clone()), ("w".to_owned(), begun.clone())].into(),
                 tools_added: vec!["grep".into()],
-                unpriced: vec!["local/llama".into()],
-                uncounted: true,
                 fresh_start: true,
                 users_model: Some(UsersModel {
                     user: ModelSetting { model: model("m"), thinking: Some(Thinking::Max) },
@@ -556,12 +554,7 @@ mod tests {
                 .collect(),
                 allowances: [(
                     "a:0".to_owned(),
-                    Allowance {
-                        added: Budget([(Measure::OutputTokens, 5)].into()),
-                        unknown_cost: true,
-                        unknown_tokens: true,
-                        told: true,
-                    },
+                    Allowance { added: Budget([(Measure::Turns, 5)].into()), unknown_cost: true, told: true },
                 )]
                 .into(),
             };

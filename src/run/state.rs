@@ -130,12 +130,6 @@ impl RunState {
         self.changed(|progress| progress.users_model = model)
     }
 
-    /// Returns the run that the user has started with these models without a price, and although nothing else bounds
-    /// some of its phases if it is `uncounted`.
-    pub fn with_unpriced(self, models: Vec<String>, uncounted: bool) -> Self {
-        self.changed(|progress| (progress.unpriced, progress.uncounted) = (models, uncounted))
-    }
-
     /// Returns the run that the agent has proposed, if so, and that the user has allowed.
     pub fn with_proposed(self, proposed: bool) -> Self {
         self.changed(|progress| progress.proposed = proposed)

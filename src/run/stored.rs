@@ -190,8 +190,6 @@ fn progress(data: &Value) -> Progress {
             "idle" => progress.idle = number(value).unwrap_or_default(),
             "toolsAdded" => progress.tools_added = strings(value),
             // The user counts as not told of a name that cannot be read.
-            "unpriced" => progress.unpriced = strings(value).into_iter().take(MAX_NAMES).collect(),
-            "uncounted" => progress.uncounted = *value == Value::Bool(true),
             "proposed" => progress.proposed = *value == Value::Bool(true),
             "forgotten" => progress.forgotten = usage(value),
             // An invalid name counts as absent; the run gets a new folder.
@@ -412,8 +410,7 @@ fn allowance(data: &Value) -> Option<Allowance> {
     let added = get(data, "added").and_then(Value::as_object).into_iter().flatten();
     let added = added.filter_map(|(name, value)| Some((Measure::from_name(name)?, value.as_u64()?)));
     let added = Budget(added.collect());
-    let (unknown_cost, unknown_tokens) = (is("unknownCost"), is("unknownTokens"));
-    Some(Allowance { added, unknown_cost, unknown_tokens, told: is("told") })
+    Some(Allowance { added, unknown_cost: is("unknownCost"), told: is("told") })
 }
 
 fn passed_over(data: &Value) -> Option<PassedOver> {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::definition::{Entry, EntryKind, Library, Outcome, Target, WayBound, Work, Workflow, short};
+use crate::definition::{Entry, EntryKind, Library, Outcome, Target, WayBound, short};
 
 use super::state::{RunState, RunStatus};
 use super::visit::{MAX_NAME, PassedOver, PassedOverReason};
@@ -15,13 +15,16 @@ pub enum Arrival {
     Done,
 }
 
+/// Maximum number of loops of a scope: by the agent, and by outcomes that lead back and have no `max`.
+pub const MAX_LOOPS: u32 = 20;
+
 /// An error of [`restart`] and [`leave`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoopError {
     /// The workflow says `loopable: false`.
     Disabled,
-    /// The workflow was restarted as often as its `maxLoops` allows.
-    Exhausted { max_loops: u32 },
+    /// The workflow was restarted [`MAX_LOOPS`] times.
+    Exhausted,
     /// The outcome led to its target as often as its `max` allows, and has no other target.
     UsedUp { max: u32 },
     /// The conditions of all entries from the target up to the current phase do not hold.
@@ -34,9 +37,9 @@ impl fmt::Display for LoopError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Disabled => f.write_str("Looping is disabled for this workflow."),
-            Self::Exhausted { max_loops } => write!(
+            Self::Exhausted => write!(
                 f,
-                "This workflow has been looped {max_loops} times, which is all it allows (maxLoops). Go on with action='next', or leave it to the user."
+                "This workflow has been looped {MAX_LOOPS} times, which is all it allows. Go on with action='next', or leave it to the user."
             ),
             Self::UsedUp { max } => {
                 write!(f, "This outcome has led there {max} times, which is all it allows (max). Leave it to the user.")
@@ -85,17 +88,9 @@ pub fn leave(state: &RunState, outcome: Option<&str>, library: &Library) -> Resu
     }
 }
 
-/// A scope in which an outcome leads back.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WayBack {
-    /// [`PhasePath::scope_key`] of the scope.
-    pub scope_key: String,
-    pub workflow_key: String,
-}
-
-/// Returns the scope in which this outcome of the run's phase leads back, the outermost of several; `None` if the
-/// outcome does not lead back, or does not exist.
-pub fn way_back(state: &RunState, outcome: &str, library: &Library) -> Option<WayBack> {
+/// Returns the [`PhasePath::scope_key`] of the scope in which this outcome of the run's phase leads back, the outermost
+/// of several; `None` if the outcome does not lead back, or does not exist.
+pub fn way_back(state: &RunState, outcome: &str, library: &Library) -> Option<String> {
     let mut back = None;
     // An error is about the way back, which is noted already.
     let _ = follow(state, outcome, library, &mut back);
@@ -122,15 +117,13 @@ fn follow(
     state: &RunState,
     outcome: &str,
     library: &Library,
-    back: &mut Option<WayBack>,
+    back: &mut Option<String>,
 ) -> Result<(RunState, Arrival), LoopError> {
     let mut new = state.stepped();
     let entry = current_entry(&new, library).ok_or(LoopError::NotFound)?;
     let phase = library.phase_at(entry).ok_or(LoopError::NotFound)?;
     let taken = phase.outcomes.iter().find(|other| other.name == outcome);
-    // The outcomes of workflows that are branches are not known to their group.
-    let other = (phase.work == Work::Branches).then(|| Outcome::new(outcome, Target::Next));
-    let mut taken = Some(taken.or(other.as_ref()).ok_or(LoopError::NotFound)?);
+    let mut taken = Some(taken.ok_or(LoopError::NotFound)?);
     let mut reached = Reached::Left { outcome: Some(outcome) };
     loop {
         let left = match reached {
@@ -188,7 +181,7 @@ pub fn restart(state: &RunState, library: &Library) -> Result<RunState, LoopErro
     if !scope.loopable {
         return Err(LoopError::Disabled);
     }
-    new.count_loop(scope, library)?;
+    new.count_loop()?;
     new.current_path.set_index(0);
     new.arrive_again(state, library)
 }
@@ -323,11 +316,10 @@ impl RunState {
         new
     }
 
-    pub(super) fn count_loop(&mut self, scope: &Workflow, library: &Library) -> Result<(), LoopError> {
-        let max_loops = self.max_loops(scope, library);
+    fn count_loop(&mut self) -> Result<(), LoopError> {
         let loops = self.progress.loops.get_or_insert(&self.current_path.scope_key(), u32::default);
-        if *loops >= max_loops {
-            return Err(LoopError::Exhausted { max_loops });
+        if *loops >= MAX_LOOPS {
+            return Err(LoopError::Exhausted);
         }
         *loops += 1;
         Ok(())
@@ -412,7 +404,7 @@ impl RunState {
         outcome: Option<&str>,
         way: Option<Way>,
         library: &Library,
-        back: &mut Option<WayBack>,
+        back: &mut Option<String>,
     ) -> Result<(), LoopError> {
         let key = self.current_path.key();
         match outcome {
@@ -438,7 +430,7 @@ impl RunState {
         Way { target, counted }: Way,
         because: impl Fn(String) -> PassedOverReason,
         library: &Library,
-        back: &mut Option<WayBack>,
+        back: &mut Option<String>,
     ) -> Result<(), LoopError> {
         let from = current_index(self);
         let next = from.saturating_add(1);
@@ -446,9 +438,10 @@ impl RunState {
         let scope = library.get(&segment.workflow_key).ok_or(LoopError::NotFound)?;
         let to = scope.target(from, target).ok_or(LoopError::NotFound)?;
         if to <= from {
-            let scope_key = self.current_path.scope_key();
-            *back = Some(WayBack { scope_key, workflow_key: scope.key.clone() });
-            self.count_loop(scope, library)?;
+            *back = Some(self.current_path.scope_key());
+            if counted.is_none() {
+                self.count_loop()?;
+            }
         }
         if let Some(key) = counted {
             *self.progress.ways.get_or_insert(&key, u32::default) += 1;
@@ -582,7 +575,7 @@ fn current_entry<'a>(state: &RunState, library: &'a Library) -> Option<&'a Entry
 mod tests {
     use super::*;
     use crate::definition::fixtures::{library, phase, workflow};
-    use crate::definition::{Target, ValueName};
+    use crate::definition::{Target, ValueName, Workflow};
     use crate::run::OutputValue;
     use crate::run::path::path_to;
 
@@ -656,13 +649,12 @@ mod tests {
     }
 
     /// The workflow `outer` of `a` and `inner`, which ends with `x` or `y` and whose `x` leads back to `a`.
-    fn nested_with_outcomes(max_loops: u32) -> Library {
+    fn nested_with_outcomes() -> Library {
         let mut inner = workflow("inner", &["b"]);
         let mut phase = phase("b");
         phase.outcomes = vec![Outcome::new("x", Target::Next), Outcome::new("y", Target::Next)];
         inner.phases[0] = Entry::phase(phase);
         let mut outer = workflow("outer", &["a", "@inner", "c", "d"]);
-        outer.max_loops = max_loops.into();
         if let EntryKind::Workflow { outcomes, .. } = &mut outer.phases[1].kind {
             *outcomes =
                 vec![Outcome::new("x", Target::Entry("a".into())), Outcome::new("y", Target::Entry("d".into()))];
@@ -672,7 +664,7 @@ mod tests {
 
     #[test]
     fn an_entry_says_where_the_outcome_of_its_nested_workflow_leads() {
-        let library = nested_with_outcomes(1);
+        let library = nested_with_outcomes();
         let before = at(&[("outer", 1), ("inner", 0)]);
         let (on, _) = leave(&before, Some("y"), &library).unwrap();
         assert_eq!(path(&on), [("outer", 3)]);
@@ -684,15 +676,16 @@ mod tests {
         let (back, _) = leave(&before, Some("x"), &library).unwrap();
         assert_eq!(path(&back), [("outer", 0)]);
         assert_eq!(back.progress.loops.get("/outer"), Some(&1));
-        let again = RunState { current_path: before.current_path.clone(), ..back };
-        assert_eq!(leave(&again, Some("x"), &library), Err(LoopError::Exhausted { max_loops: 1 }));
+        let mut again = RunState { current_path: before.current_path.clone(), ..back };
+        again.progress.loops.insert("/outer", MAX_LOOPS);
+        assert_eq!(leave(&again, Some("x"), &library), Err(LoopError::Exhausted));
         let scope = way_back(&again, "x", &library).unwrap();
-        assert_eq!(scope.scope_key, "/outer");
+        assert_eq!(scope, "/outer");
         let reason = crate::run::PauseReason::Loops {
             of: "b".into(),
             outcome: "x".into(),
-            times: 1,
-            scope: Some(scope.scope_key),
+            times: MAX_LOOPS,
+            scope: Some(scope),
         };
         let resumed = again.paused(reason, 0).resumed();
         assert_eq!(resumed.progress.loops.get("/outer"), None, "its count begins anew");
@@ -786,7 +779,7 @@ mod tests {
             state = left_again(&state, &library).unwrap();
         }
         assert_eq!(state.progress.ways.get("outer:0/inner:1 no"), Some(&2));
-        assert_eq!(state.progress.loops.get("outer:0/inner"), Some(&2));
+        assert_eq!(state.progress.loops.get("outer:0/inner"), None, "a bounded way is no loop");
         state.current_path.set_index(1);
         // The nested workflow leads back to itself: it is entered again.
         let (again, _) = leave(&state, Some("out"), &library).unwrap();

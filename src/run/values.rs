@@ -147,12 +147,6 @@ impl RunState {
         gate.attempts.resolve(|name| self.number(name, self.current_path.len(), library))
     }
 
-    /// Returns the `maxLoops` of the innermost workflow, which is `scope`.
-    pub fn max_loops(&self, scope: &Workflow, library: &Library) -> u32 {
-        let depth = self.current_path.len();
-        scope.max_loops.resolve(|name| self.number(name, depth, library))
-    }
-
     /// Returns the value of a variable in a path of the workflow at this depth.
     pub fn path_value(&self, variable: &PathVariable, depth: usize, library: &Library) -> Option<String> {
         self.value(&variable.value(), depth, library).map(|value| value.text().into_owned())

@@ -4,9 +4,8 @@ use super::questions::Title;
 use crate::definition::{BoundValue, BudgetBounds, Measure, Phase};
 use crate::run::{Active, Bound, PauseReason, Spending, Unknown};
 
-use super::names::{phase_title, short_name};
-use super::usage::duration;
-use super::usage::{count, dollars};
+use super::names::short_name;
+use super::usage::{dollars, duration};
 
 /// Returns the refusal of a tool call at the end of a budget.
 pub fn budget_refusal(reason: &PauseReason) -> String {
@@ -57,7 +56,6 @@ pub fn budget_nearly_used_up(budgets: &[&Spending], goes_on: bool) -> String {
 pub fn budget_question(reason: &PauseReason, measure: Measure) -> Title {
     let unit = match measure {
         Measure::Cost => "US dollars, for example 1.00",
-        Measure::OutputTokens => "tokens, for example 20k",
         Measure::Time => "for example 20m",
         Measure::Turns => "turns, for example 10",
     };
@@ -69,7 +67,7 @@ pub fn more_question(reason: &PauseReason, more: &str) -> Title {
     Title::new("Paused: ", &format!("{reason}.\nAdd {}?", short_name(more)))
 }
 
-/// Returns the question before answers are accepted whose cost or usage is not known.
+/// Returns the question before answers are accepted whose cost is not known.
 pub fn unknown_question(reason: &PauseReason) -> Title {
     Title::new("Paused: ", &format!("{reason}.\nGo on, and do not count such answers?"))
 }
@@ -98,7 +96,6 @@ pub fn unknown_accepted(unknown: Unknown) -> &'static str {
 pub fn no_amount(text: &str, measure: Measure) -> String {
     let kind = match measure {
         Measure::Cost => "an amount of US dollars",
-        Measure::OutputTokens => "a number of tokens",
         Measure::Time => "a duration",
         Measure::Turns => "a number of turns",
     };
@@ -109,7 +106,6 @@ pub fn no_amount(text: &str, measure: Measure) -> String {
 pub(super) fn command(measure: Measure) -> &'static str {
     match measure {
         Measure::Cost => "/workflow :resume +1.00",
-        Measure::OutputTokens => "/workflow :resume +20k",
         Measure::Time => "/workflow :resume +20m",
         Measure::Turns => "/workflow :resume +10",
     }
@@ -118,26 +114,16 @@ pub(super) fn command(measure: Measure) -> &'static str {
 /// Returns the error for a wrong bound on the command line.
 pub fn bad_bound(found: &str) -> String {
     format!(
-        "expected amounts of `cost`, `outputTokens`, `time` and `turns`, each once, such as `cost=2,time=30m`, found {}",
+        "expected amounts of `cost`, `time` and `turns`, each once, such as `cost=2,time=30m`, found {}",
         if found.is_empty() { "nothing".to_owned() } else { format!("`{}`", short_name(found)) }
     )
 }
 
-/// Returns the reason why a run has no bound: `cost` alone bounds these phases, and these models have no price.
-pub fn only_cost(phases: &[&Phase], models: &[String]) -> String {
-    let titles: Vec<String> = phases.iter().map(|phase| phase_title(phase)).collect();
-    format!("`cost` alone bounds {}, and pi has no price for {}", in_brief(&titles), in_brief(models))
-}
-
-/// Returns the question before a run starts without a bound.
-pub fn only_cost_question(why: &str) -> Title {
-    Title::new("Start without a bound? ", &format!("{why}.\nIts answers are not counted."))
-}
-
-/// Returns the error in the place of a dialog: the options that start the run.
-pub fn needs_bound(why: &str) -> String {
+/// Returns the error at the start of a run that only `cost` bounds, and whose models have no price.
+pub fn needs_bound(models: &[String]) -> String {
     format!(
-        "{why}. To start, give another bound, for example --workflow-budget=turns=40 (pi-workflows run: --budget turns=40), or --workflow-budget-more=unknown (--more=unknown): then its answers are not counted."
+        "`cost` alone bounds the run, and pi has no price for {}. Bound the turns too: `budget: {{ cost: 2.50, turns: 40 }}`, or for this run --workflow-budget=turns=40 (pi-workflows run: --budget turns=40).",
+        in_brief(models)
     )
 }
 
@@ -154,27 +140,22 @@ fn in_brief(names: &[String]) -> String {
     format!("{}{more}", named.join(", "))
 }
 
-/// Returns a line for each budget that holds, with the spent amounts, and a line for answers that are not counted.
+/// Returns a line for each budget that holds, with the spent amounts.
 pub(super) fn budget_lines(active: &Active) -> Vec<String> {
     let line = |budget: Spending| {
         let bounds: Vec<String> = budget.bounds().map(|bound| spent(&bound)).collect();
         format!("Budget of “{}”: {}.", short_name(budget.of), bounds.join(", "))
     };
-    let budgets = active.budgets();
-    let has_cost = budgets.iter().any(|budget| budget.bounds().any(|bound| bound.measure == Measure::Cost));
-    let uncounted = uncounted(&active.state.progress().unpriced).filter(|_| has_cost);
-    budgets.into_iter().map(line).chain(uncounted).collect()
+    active.budgets().into_iter().map(line).collect()
 }
 
 /// Returns the amounts of a budget; `None` without amounts.
 pub(super) fn budget_note(budget: &BudgetBounds) -> Option<String> {
     let amounts = budget.0.iter().map(|(measure, limit)| match (measure, limit) {
         (Measure::Cost | Measure::Time, BoundValue::Fixed(limit)) => amount(*measure, *limit),
-        (Measure::OutputTokens, BoundValue::Fixed(limit)) => format!("{} output tokens", count(*limit)),
         (Measure::Turns, BoundValue::Fixed(limit)) => format!("{limit} turns"),
         (Measure::Cost, BoundValue::Input(_)) => format!("US dollars: {limit}"),
         (Measure::Time, BoundValue::Input(_)) => format!("seconds: {limit}"),
-        (Measure::OutputTokens, BoundValue::Input(_)) => format!("output tokens: {limit}"),
         (Measure::Turns, BoundValue::Input(_)) => format!("turns: {limit}"),
     });
     let amounts: Vec<String> = amounts.collect();
@@ -188,7 +169,6 @@ pub(super) fn spent(bound: &Bound) -> String {
     let of = |spent: String, limit: String, unit: &str| format!("{least}{spent} of {limit}{unit}");
     match measure {
         Measure::Cost => of(dollars_of(spent), dollars_of(limit), ""),
-        Measure::OutputTokens => of(count(spent), count(limit), " output tokens"),
         Measure::Time => of(seconds(spent), seconds(limit), " at work"),
         Measure::Turns => of(spent.to_string(), limit.to_string(), " turns"),
     }
@@ -197,7 +177,6 @@ pub(super) fn spent(bound: &Bound) -> String {
 fn amount(measure: Measure, amount: u64) -> String {
     match measure {
         Measure::Cost => dollars_of(amount),
-        Measure::OutputTokens => count(amount),
         Measure::Time => seconds(amount),
         Measure::Turns => amount.to_string(),
     }
@@ -218,20 +197,14 @@ mod tests {
 
     #[test]
     fn amounts_have_units() {
-        let budget = [
-            (Measure::Cost, 2_500_000),
-            (Measure::OutputTokens, 60_000),
-            (Measure::Time, 2_700_000),
-            (Measure::Turns, 40),
-        ];
+        let budget = [(Measure::Cost, 2_500_000), (Measure::Time, 2_700_000), (Measure::Turns, 40)];
         let note = budget_note(&budget.into());
-        assert_eq!(note.as_deref(), Some("budget: $2.50, 60.0k output tokens, 45m, 40 turns"));
+        assert_eq!(note.as_deref(), Some("budget: $2.50, 45m, 40 turns"));
         assert_eq!(budget_note(&BudgetBounds::default()), None);
         let lines = budget.map(|(measure, limit)| {
             spent(&Bound { measure, spent: limit / 2, limit, is_lower_bound: measure == Measure::Cost })
         });
-        let expected =
-            ["at least $1.25 of $2.50", "30.0k of 60.0k output tokens", "22m 30s of 45m at work", "20 of 40 turns"];
+        let expected = ["at least $1.25 of $2.50", "22m 30s of 45m at work", "20 of 40 turns"];
         assert_eq!(lines, expected);
     }
 }

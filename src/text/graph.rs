@@ -2,10 +2,9 @@
 
 use crate::sorted::Map;
 
-use crate::definition::{Answer, BoundValue, Results, Work, as_name, is_group_key, on_one_line};
+use crate::definition::{Answer, Results, Work, as_name, is_group_key, on_one_line};
 use crate::definition::{
-    DEFAULT_MAX_LOOPS, Decide, Entry, EntryKind, Gate, Given, Library, Outcome, OwnModel, Phase, Target, ToolPolicy,
-    Workflow,
+    Entry, EntryKind, Gate, Given, Library, Outcome, OwnModel, Phase, Target, ToolPolicy, Workflow,
 };
 use crate::run::{PhasePath, Segment};
 
@@ -43,16 +42,13 @@ fn scripts_note(workflow: &Workflow) -> Option<String> {
 }
 
 /// Returns the notes on a workflow or a group as a whole: the items for which it is repeated, its branches, its model, its
-/// budget, its number of loops if that is not the default, and its `scripts/`.
+/// budget, and its `scripts/`.
 pub fn workflow_notes(workflow: &Workflow, library: &Library) -> impl Iterator<Item = String> {
-    let count = &workflow.max_loops;
-    let is_default = *count == BoundValue::Fixed(DEFAULT_MAX_LOOPS);
-    let loops = (!is_default).then(|| format!("at most {}", loops(count)));
     let each = workflow.each.as_ref().map(|each| format!("for each of {}", short(&each.to_string())));
     let parallel = parallel_notes(workflow, library);
     let model = model_note(&workflow.model);
     let notes = each.into_iter().chain(parallel).chain(model).chain(budget_note(&workflow.budget));
-    notes.chain(loops).chain(scripts_note(workflow))
+    notes.chain(scripts_note(workflow))
 }
 
 /// Returns the notes on a nested workflow or a group: the values that the entry gives to inputs, the model of the entry,
@@ -125,10 +121,6 @@ fn ways(outcome: &Outcome) -> Vec<(String, &Target)> {
     let first = (format!("{name} (at most {most})"), &outcome.target);
     let then = bound.then.as_ref().map(|then| (format!("{name} after {most}"), then));
     std::iter::once(first).chain(then).collect()
-}
-
-fn loops(count: &BoundValue<u32>) -> String {
-    format!("{count} loop{}", if *count == BoundValue::Fixed(1) { "" } else { "s" })
 }
 
 /// Returns a phase of `scope` for a list: the tools after the name, the other notes below. `Chart::phase` makes the
@@ -403,10 +395,13 @@ impl<'a> Chart<'a> {
         let outcomes = entry.outcomes();
         let ends = std::mem::take(&mut self.ends).into_iter();
         let leads = |name: &String| outcomes.iter().any(|of| of.name == *name);
-        self.ends = match nested.parallel.as_ref().map(|parallel| &parallel.decide) {
-            None => ends.filter_map(|end| end.without(outcomes)).collect(),
-            Some(Some(Decide::First(names))) if names.iter().all(leads) => Vec::new(),
-            Some(_) => vec![End::of(&group)],
+        let mut of_branches = nested.phases.iter().flat_map(Entry::outcomes).filter(|of| of.target != Target::Stop);
+        self.ends = if nested.parallel.is_none() {
+            ends.filter_map(|end| end.without(outcomes)).collect()
+        } else if !outcomes.is_empty() && of_branches.all(|of| leads(&of.name)) {
+            Vec::new()
+        } else {
+            vec![End::of(&group)]
         };
         group
     }
@@ -641,7 +636,7 @@ mod tests {
     }
 
     #[test]
-    fn models_budgets_loops_and_given_inputs_are_notes() {
+    fn models_budgets_and_given_inputs_are_notes() {
         let mut files = Files::default();
         for (path, text) in [
             (
@@ -650,7 +645,6 @@ mod tests {
 commandName: w
 initialMessage: Go
 budget: { cost: 2.5, turns: 40 }
-maxLoops: 3
 inputs:
   issue: { type: text }
 phases:
@@ -664,7 +658,6 @@ phases:
                 "name: S
 show: workflows
 budget: { time: 20m }
-maxLoops: 0
 inputs:
   of: { type: text }
   scope: { type: text }
@@ -697,27 +690,23 @@ Do it.
             "flowchart TD
   start([\"W\"])
   n1>\"budget: $2.50, 40 turns\"]:::note
-  n2>\"at most 3 loops\"]:::note
   p1[\"* Plan\"]
-  n3>\"model: best:high or anthropic/claude\"]:::note
-  n4>\"budget: 5 turns\"]:::note
-  n5>\"with: of={input.issue}, scope=#lt;api#gt;\"]:::note
-  n6>\"budget: 20m\"]:::note
-  n7>\"at most 0 loops\"]:::note
+  n2>\"model: best:high or anthropic/claude\"]:::note
+  n3>\"budget: 5 turns\"]:::note
+  n4>\"with: of={input.issue}, scope=#lt;api#gt;\"]:::note
+  n5>\"budget: 20m\"]:::note
   subgraph g1[\"S\"]
     p2[\"* Look\"]
-    n8>\"model: :off\"]:::note
+    n6>\"model: :off\"]:::note
   end
   done([\"DONE\"])
   start -.- n1
-  start -.- n2
+  p1 -.- n2
   p1 -.- n3
-  p1 -.- n4
   start --> p1
+  g1 -.- n4
   g1 -.- n5
-  g1 -.- n6
-  g1 -.- n7
-  p2 -.- n8
+  p2 -.- n6
   p1 --> p2
   p2 --> done
   classDef note stroke-dasharray: 3 3"
@@ -740,7 +729,6 @@ commandName: fix
 initialMessage: Go
 inputs:
   scope: { type: choice, options: [api, web], default: api }
-maxLoops: 2
 phases:
   - triage.md
   - { phase: design.md, when: { outcome.triage: large } }
@@ -798,7 +786,6 @@ phases:
             mermaid(fix, &library),
             "flowchart TD
   start([\"Fix\"])
-  n1>\"at most 2 loops\"]:::note
   p1[\"* TRIAGE\"]
   w1{\"when: outcome.triage is large\"}
   p2[\"* DESIGN\"]
@@ -811,7 +798,6 @@ phases:
   p6[\"* REVIEW\"]
   p7[\"* SHIP\"]
   done([\"DONE\"])
-  start -.- n1
   start --> p1
   p1 -->|\"small, large\"| w1
   w1 --> p2
@@ -828,8 +814,7 @@ phases:
   p6 -->|\"clean\"| p7
   p7 -. loop .-> p1
   p7 --> done
-  p1 -->|\"none\"| done
-  classDef note stroke-dasharray: 3 3"
+  p1 -->|\"none\"| done"
         );
     }
 }

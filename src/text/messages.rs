@@ -3,10 +3,9 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 
-use crate::definition::{EntryKind, Library, Phase, Workflow, on_one_line, short};
+use crate::definition::{Entry, EntryKind, Library, Phase, Workflow, on_one_line, short};
 use crate::run::{Active, PhasePath, RunState, RunStatus, Visit};
 
-use super::context_prompt::phase_instructions;
 use super::names::{phase_title, short_name};
 use super::task::task;
 use super::template::{resolve, resolve_with};
@@ -16,7 +15,9 @@ use super::{exact, gate, results, usage};
 /// Message at the end of a run, without a `completionMessage` of the workflow.
 pub const DEFAULT_COMPLETION_MESSAGE: &str = "✅ **{workflowName} Complete**\n\n**Task:** {taskDescription}\n**Task ID:** {taskId}\n**Phases completed:** {phaseCount}";
 
+/// Message at the end of a stopped run, without a `completionMessage` of the workflow.
 pub const DEFAULT_STOP_MESSAGE: &str = "⛔ {workflowName} was stopped in {phaseEmoji} {phaseName}: {outcome}\n\n**Task:** {taskDescription}\n**Task ID:** {taskId}";
+
 /// Message after a cancellation, without a `completionMessage` of the workflow.
 pub const DEFAULT_CANCELLED_MESSAGE: &str =
     "❌ **{workflowName} Cancelled**\n\n**Task:** {taskDescription}\n**Task ID:** {taskId}";
@@ -64,32 +65,29 @@ pub fn above(folder: &str) -> String {
 const MAX_END: usize = 15;
 
 /// Returns the message at the end of a run: the default with the summaries of the phases, the evidence of the gates and
-/// the usage of the run, or the workflow's `completionMessage`, or `stopMessage` for a stopped run. Only the checks
-/// that failed or were skipped are added to the workflow's own message, unless it contains `{evidence}`.
+/// the usage of the run, or the workflow's `completionMessage`. Only the checks that failed or were skipped are added to
+/// the workflow's own message, unless it contains `{evidence}`.
 ///
 /// Specification: hook lifecycle, "Case A"; template variables, "Completion & Reminder Variables".
 pub fn completion_message(state: &RunState, workflow: &Workflow, library: &Library) -> String {
-    let (own, default) = match state.status {
-        RunStatus::Stopped { .. } => (&workflow.stop_message, DEFAULT_STOP_MESSAGE),
-        RunStatus::Cancelled { .. } => (&workflow.completion_message, DEFAULT_CANCELLED_MESSAGE),
-        RunStatus::Done { .. } | RunStatus::Running => (&workflow.completion_message, DEFAULT_COMPLETION_MESSAGE),
+    let (outcome, default) = match state.status {
+        RunStatus::Stopped { .. } => (state.stopped_with().unwrap_or("(none)"), DEFAULT_STOP_MESSAGE),
+        RunStatus::Cancelled { .. } => ("cancelled", DEFAULT_CANCELLED_MESSAGE),
+        RunStatus::Done { .. } | RunStatus::Running => ("done", DEFAULT_COMPLETION_MESSAGE),
     };
     let evidence = |open_only| gate::all_evidence_lines(state, library, open_only).join("\n");
     let names_evidence = Cell::new(false);
     let entries = Entries::of(state, workflow, library);
-    let own = own.as_deref();
-    let last = state
-        .current_path
-        .last()
-        .and_then(|last| library.get(&last.workflow_key)?.phases.get(last.phase_index)?.as_phase());
+    let own = workflow.completion_message.as_deref();
+    let last = state.current_path.last().and_then(|last| library.get(&last.workflow_key)?.phases.get(last.phase_index));
     let mut message = resolve_with(own.unwrap_or(default), |name| {
         Some(match name {
             "workflowName" => Cow::Borrowed(&*workflow.name),
             "taskDescription" => task(state),
             "taskId" => Cow::Borrowed(&state.task_id),
-            "phaseName" if state.is_stopped() => Cow::Borrowed(&last?.name),
-            "phaseEmoji" if state.is_stopped() => Cow::Borrowed(&last?.emoji),
-            "outcome" if state.is_stopped() => Cow::Borrowed(state.stopped_with()?),
+            "phaseName" => Cow::Borrowed(last.map_or("(none)", |last| library.entry_name(last))),
+            "phaseEmoji" => Cow::Borrowed(last.and_then(Entry::as_phase).map_or("", |phase| &phase.emoji)),
+            "outcome" => Cow::Borrowed(outcome),
             "phaseCount" if own.is_none() => Cow::Owned(entries.done.to_string()),
             "phaseCount" => Cow::Owned(workflow.phases.len().to_string()),
             "evidence" => {
@@ -197,22 +195,21 @@ fn usage_line(state: &RunState) -> String {
     usage(&state.usage()).map_or_else(String::new, |took| format!("\n\n**Usage:** {took}"))
 }
 
-/// Returns the prompt for an agent that stopped before DONE. Instructions that the model still has in view are not
-/// repeated, and neither is the default text in the same phase.
+/// Returns the prompt for an agent that stopped before DONE, without the instructions, which the model has in view or
+/// gets beside the prompt. The default text is not repeated in the same phase.
 ///
 /// Specification: hook lifecycle, "Case B".
-pub fn not_done_reminder(active: &Active, in_view: bool) -> String {
+pub fn not_done_reminder(active: &Active) -> String {
     let seen = active.seen();
     let active = &active.with(&seen);
     let is_first = active.state.progress().continuations == 0;
-    let default = if is_first || !in_view { DEFAULT_NOT_DONE_REMINDER } else { NEXT_NOT_DONE_REMINDER };
+    let default = if is_first { DEFAULT_NOT_DONE_REMINDER } else { NEXT_NOT_DONE_REMINDER };
     resolve_with(active.root.not_done_reminder.as_deref().unwrap_or(default), |name| {
         Some(match name {
             "workflowName" => Cow::Borrowed(&*active.root.name),
             "phaseName" => Cow::Borrowed(&active.phase.name),
             "phaseEmoji" => Cow::Borrowed(&active.phase.emoji),
-            "phaseInstructions" if in_view => INSTRUCTIONS_GIVEN.into(),
-            "phaseInstructions" => Cow::Owned(phase_instructions(active)),
+            "phaseInstructions" => INSTRUCTIONS_GIVEN.into(),
             "taskDescription" => task(active.state),
             "taskId" => Cow::Borrowed(&active.state.task_id),
             "workflowKey" => Cow::Borrowed(&active.state.workflow_key),
@@ -292,6 +289,15 @@ mod tests {
         let message = completion_message(&state, &root, &library);
         assert!(message.starts_with("⛔ The w was stopped in 🔹 A: rejected\n\n**Task:** task\n"), "{message}");
         assert!(!message.contains("Complete"), "{message}");
+        let own = Some("{outcome} in {phaseEmoji} {phaseName}".to_owned());
+        let root = Workflow { completion_message: own, ..root };
+        for (state, expected) in [
+            (state.clone(), "rejected in 🔹 A"),
+            (RunState::new("w", "task", 0, 0).cancelled(), "cancelled in 🔹 A"),
+            (RunState::new("w", "task", 0, 0), "done in 🔹 A"),
+        ] {
+            assert_eq!(completion_message(&state, &root, &library), expected);
+        }
     }
 
     #[test]
@@ -305,7 +311,6 @@ mod tests {
                 "advanceReminder" => root.advance_reminder = all(variables),
                 "blockReasonTemplate" => root.block_reason_template = all(variables),
                 "completionMessage" => root.completion_message = all(variables),
-                "stopMessage" => root.stop_message = all(variables),
                 "notDoneReminder" => root.not_done_reminder = all(variables),
                 other => panic!("{other} is resolved nowhere"),
             }
@@ -322,8 +327,7 @@ mod tests {
             context_prompt(&active, DefaultRole::Worker),
             block_reason(&active, "edit").unwrap(),
             completion_message(&state, &root, &library),
-            completion_message(&state.clone().stopped("no"), &root, &library),
-            not_done_reminder(&active, false),
+            not_done_reminder(&active),
         ] {
             let own = text.split("\n\nworkflow_step {").next().unwrap();
             assert!(own.contains('<') && !own.contains('{'), "{text}");
@@ -342,7 +346,6 @@ mod tests {
             advance_reminder: template(),
             block_reason_template: template(),
             completion_message: template(),
-            stop_message: template(),
             not_done_reminder: template(),
             ..workflow("w", &["a", "b"])
         };
@@ -362,7 +365,7 @@ mod tests {
             initial_message(&root, &library, &state),
             block_reason(&active, "edit").unwrap(),
             completion_message(&state, &root, &library),
-            not_done_reminder(&active, false),
+            not_done_reminder(&active),
         ] {
             assert!(text.starts_with(expected), "{text}");
         }
@@ -432,26 +435,20 @@ mod tests {
     fn the_default_reminder_is_one_line_from_the_second_time_on() {
         let mut root = workflow("w", &["a"]);
         let mut state = RunState::new("w", "task", 0, 0);
-        for (own, times, in_view, lines) in [
-            (None, 0, true, 8),
-            (None, 1, true, 1),
-            (None, 9, true, 1),
-            // The model may have lost the instructions.
-            (None, 9, false, 8),
-            (Some("Go\non"), 0, true, 2),
-            (Some("Go\non"), 9, true, 2),
-        ] {
+        for (own, times, lines) in
+            [(None, 0, 8), (None, 1, 1), (None, 9, 1), (Some("Go\non"), 0, 2), (Some("Go\non"), 9, 2)]
+        {
             root.not_done_reminder = own.map(Into::into);
             state.progress_mut().continuations = times;
             let library = Library::new(vec![root.clone()], &mut Vec::new());
-            let text = not_done_reminder(&Active::resolve(&state, &library).unwrap(), in_view);
+            let text = not_done_reminder(&Active::resolve(&state, &library).unwrap());
             assert_eq!(text.lines().count(), lines, "{text}");
         }
         state.progress_mut().continuations = 1;
         root.not_done_reminder = None;
         let library = Library::new(vec![root], &mut Vec::new());
         assert_eq!(
-            not_done_reminder(&Active::resolve(&state, &library).unwrap(), true),
+            not_done_reminder(&Active::resolve(&state, &library).unwrap()),
             "⚠️ The The w is still active in 🔹 A. Complete the phase, and call workflow_step."
         );
     }

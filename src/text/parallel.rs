@@ -1,15 +1,14 @@
 //! Texts about parallel groups: the number of agents at the same time, and the branches that the group waits for.
 
-use crate::definition::{BoundValue, Decide, Each, Library, Need, Parallel, Workflow};
+use crate::definition::{BoundValue, Each, Library, Need, Parallel, Workflow};
 
 use super::exact::quoted;
 use super::questions::{Dialog, Title, counted};
-use super::ways::short;
 
-/// Returns the notes on a parallel group: its branches, the number of branches that are needed, and the rule for its
-/// outcome; none for another workflow.
+/// Returns the notes on a parallel group: its branches, and the number of branches that are needed; none for another
+/// workflow.
 pub(super) fn parallel_notes(group: &Workflow, library: &Library) -> Vec<String> {
-    let Some(Parallel { at_once, need, decide }) = &group.parallel else { return Vec::new() };
+    let Some(Parallel { at_once, need }) = &group.parallel else { return Vec::new() };
     let most = library.most_branches(group);
     let is_certain = match &group.each {
         None => group.phases.iter().all(|entry| entry.when.is_empty()),
@@ -25,12 +24,8 @@ pub(super) fn parallel_notes(group: &Workflow, library: &Library) -> Vec<String>
         Need::All => None,
         Need::AtLeast(number) => Some(format!("needs {number} of them")),
     };
-    let decide = decide.as_ref().map(|decide| match decide {
-        Decide::First(names) => format!("decide: {}", short(&names.join(" before "))),
-        Decide::Majority => "decide: majority".to_owned(),
-    });
     let agents = format!("at once: {up_to}{}{a_time}", counted(most, "agent"));
-    std::iter::once(agents).chain(need).chain(decide).collect()
+    std::iter::once(agents).chain(need).collect()
 }
 
 /// Returns a note on the agents of a run of the workflow of this key; `None` if only one agent works at a time.
@@ -77,7 +72,6 @@ phases:
     name: Reviews
     parallel: 2
     need: 2
-    decide: [issues, clean]
     phases:
       - bugs.md
       - { phase: tests.md, when: { outcome.do: large } }
@@ -115,7 +109,7 @@ phases:
             "g3 --> p7",
             "w1 --> p3",
             "p4 --> p5",
-            "g1 -.- n4",
+            "g1 -.- n3",
         ] {
             assert!(chart.lines().any(|line| line.trim() == edge), "{edge}\n{chart}");
         }

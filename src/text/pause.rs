@@ -56,7 +56,7 @@ impl fmt::Display for PauseReason {
             Self::Loops { of, outcome, times, .. } => {
                 let s = if *times == 1 { "" } else { "s" };
                 let (of, outcome) = (short(of), short(outcome));
-                write!(f, "“{of}” leads back with `{outcome}`, after {times} loop{s} (maxLoops)")
+                write!(f, "“{of}” leads back with `{outcome}`, after {times} loop{s}")
             }
             Self::Way { of, outcome, times } => {
                 let (of, outcome, times) = (short(of), short(outcome), counted(times, "time"));
@@ -271,9 +271,8 @@ pub fn pause_notice(active: &Active) -> Option<String> {
     let pause = active.state.progress().paused.as_ref()?;
     let how = match &pause.reason {
         PauseReason::Budget { measure, .. } => &*format!("To allow more: {}", budget::command(*measure)),
-        PauseReason::UnknownCost { .. } => "/workflow :resume goes on, and the cost of such answers is not counted.",
-        PauseReason::UnknownUsage { .. } => {
-            "/workflow :resume goes on, and neither the tokens nor the cost of such answers are counted."
+        PauseReason::UnknownCost { .. } | PauseReason::UnknownUsage { .. } => {
+            "/workflow :resume goes on, and the cost of such answers is not counted."
         }
         PauseReason::Commands { .. } if active.phase.is_of_agent() => {
             "Your next message resumes it, or /workflow :resume; then the gate asks you again."

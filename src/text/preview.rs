@@ -53,17 +53,13 @@ pub fn preview(workflow: &Workflow, library: &Library, task: &str) -> String {
         .filter(|listed| listed.at.phase.is_of_agent())
         .find_map(|listed| block_reason(&Active::resolve(&listed.state, library)?, "edit"));
     parts.extend(refused.map(|reason| titled("blockReasonTemplate, for edit", &reason)));
-    parts.push(titled("notDoneReminder, in the first phase", &not_done_reminder(&active, false)));
+    parts.push(titled("notDoneReminder, in the first phase", &not_done_reminder(&active)));
     let ended = all.iter().fold(first.clone(), |state, at| {
         let state = jump_to(&state, at.path.clone(), library).begun(at.number);
         let evidence = Active::resolve(&state, library).map(|active| sample_evidence(&active, None));
         state.with_evidence(evidence.unwrap_or_default())
     });
     parts.push(titled("completionMessage", &completion_message(&ended, workflow, library)));
-    if workflow.stop_message.is_some() {
-        let stopped = ended.stopped("(outcome)");
-        parts.push(titled("stopMessage", &completion_message(&stopped, workflow, library)));
-    }
     parts.join("\n\n")
 }
 

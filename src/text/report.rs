@@ -59,9 +59,6 @@ pub struct Report<'a> {
     /// The path of the folder of the run, from the project's directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     run_dir: Option<String>,
-    /// The models that no bound on the cost counts.
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    unpriced: &'a [String],
     /// The agent has proposed the run.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     proposed: bool,
@@ -239,7 +236,6 @@ impl<'a> Report<'a> {
             pause: pause.map(|reason| reason.to_string()),
             inputs: &progress.inputs,
             run_dir: progress.run_dir.as_ref().map(RunDir::shown),
-            unpriced: &progress.unpriced,
             proposed: progress.proposed,
             started_at: state.started_at,
             ended_at: match outcome {
@@ -326,10 +322,6 @@ impl<'a> Report<'a> {
         let inputs: Vec<String> = inputs.map(|(input, value)| format!("{}: {}", name(input), name(value))).collect();
         if !inputs.is_empty() {
             items.push(format!("**Inputs:** {}", inputs.join(", ")));
-        }
-        let unpriced: Vec<String> = self.unpriced.iter().map(|model| name(model)).collect();
-        if !unpriced.is_empty() {
-            items.push(format!("**Not counted in `cost`, as pi has no price:** {}", unpriced.join(", ")));
         }
         items.extend(self.only_model().map(|model| format!("**Model:** {}", name(model))));
         items.extend(

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::names::{phase_title, short_name};
 use crate::definition::{BoundValue, Condition, Library, Outcome, Phase, Target, Workflow, nearest, on_one_line};
-use crate::run::{Active, PassedOver, PassedOverReason, PhasePath, RunState, cut};
+use crate::run::{Active, MAX_LOOPS, PassedOver, PassedOverReason, PhasePath, RunState, cut};
 
 /// The reason in a few words, such as "outcome.triage is small, not large".
 impl fmt::Display for PassedOverReason {
@@ -119,11 +119,8 @@ pub fn unknown_outcome(phase: &Phase, given: &str) -> String {
 }
 
 /// Returns the refusal of `/workflow :next` with an outcome that leads back, after all loops that the workflow allows.
-pub fn no_more_loops(workflow: &Workflow, max_loops: u32) -> String {
-    let (name, s) = (short_name(&workflow.name), if max_loops == 1 { "" } else { "s" });
-    format!(
-        "{name} allows {max_loops} loop{s} (maxLoops), and there were as many. /workflow :skip ID goes to any of its phases."
-    )
+pub fn no_more_loops() -> String {
+    format!("There were {MAX_LOOPS} loops, as many as are allowed. /workflow :skip ID goes to any phase.")
 }
 
 /// Returns the refusal of `/workflow :next` with an outcome that led to its target as often as it may.

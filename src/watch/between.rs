@@ -215,11 +215,10 @@ fn budgets(old: &RunState, new: &RunState, events: &mut Vec<RunEvent>) {
     for (key, now) in new.progress().allowances.changes_since(&old.progress().allowances) {
         let Some(now) = now else { continue };
         let before = old.progress().allowances.get(key).unwrap_or(&none);
-        let accepts = |of: &Allowance| of.unknown_cost || of.unknown_tokens;
         let states = [
             (now.told && !before.told, "near"),
             (now.added != before.added, "more"),
-            (accepts(now) && !accepts(before), "accepted"),
+            (now.unknown_cost && !before.unknown_cost, "accepted"),
         ];
         let states = states.into_iter().filter(|(is_new, _)| *is_new);
         events.extend(states.map(|(_, state)| RunEvent::Budget { state, measure: None, spent: None, limit: None }));

@@ -212,7 +212,7 @@ events! {
         /// run goes on behind the phase), `more` (the user has added to it) or `accepted` (costs that are not known).
         state: &'static str,
     } may {
-        /// The measure: `cost` in millionths of a dollar, `outputTokens`, `time` in milliseconds, or `turns`.
+        /// The measure: `cost` in millionths of a dollar, `time` in milliseconds, or `turns`.
         measure: &'static str,
         /// The amount that was spent.
         spent: u64,

@@ -201,10 +201,7 @@ for (const version of VERSIONS) {
       const summary = "x".repeat(4000);
       const script = [...Array(40).fill(leave("again", { summary })), leave("on", { summary }), { text: "End." }];
       const { sandbox, bin } = await withPi(t, version, script, {
-        globalFiles: workflow("w", [{ id: "plan", outcomes: { again: "loop", on: "next" } }], {
-          ...OFF,
-          maxLoops: 100,
-        }),
+        globalFiles: workflow("w", [{ id: "plan", outcomes: { again: { to: "loop", max: 100 }, on: "next" } }], OFF),
       });
       const args = [join(REPO, "cli/pi-workflows.js"), "run", "w", "Do it", "--events", "-", "--events-full"];
       const child = spawn("bash", ["-c", '"$@" | sleep 100', "bash", NODE, ...args], {

@@ -284,11 +284,10 @@ const BRANCHES = workflow(
   [
     { id: "triage", outcomes: { small: "next", large: "next" } },
     "design",
-    { id: "review", outcomes: { issues: "triage", clean: "next" } },
+    { id: "review", outcomes: { issues: { to: "triage", max: 1 }, clean: "next" } },
   ],
   {
     inputs: { scope: { type: "choice", options: ["api", "web"] }, note: { type: "text", default: "none" } },
-    maxLoops: 1,
     phases: [
       "triage.md",
       { phase: "design.md", when: { "outcome.triage": "large", "input.scope": "api" } },
@@ -640,7 +639,6 @@ const BOUNDED = {
     ],
     {
       budget: { cost: 2.5 },
-      maxLoops: 50,
       inputs: { scope: { type: "text" } },
       phases: ["plan.md", "fix.md", { subworkflow: "part", with: { of: "{input.scope}" } }],
     },
@@ -654,10 +652,10 @@ const BOUNDED = {
   }),
 };
 
-test("show and graph name models, budgets, loops and the values of with", (t) => {
+test("show and graph name models, budgets and the values of with", (t) => {
   const { run } = place(t, BOUNDED);
   const show = run(["show", "flow"]).stdout;
-  assert.ok(show.includes("\nFor the whole run, budget: $2.50; at most 50 loops.\n"), show);
+  assert.ok(show.includes("\nFor the whole run, budget: $2.50.\n"), show);
   assert.ok(show.includes("  1. 🔹 Plan\n     model: best:high or some/model\n     budget: 5 turns\n  2."), show);
   assert.ok(
     show.includes("  3. The part > 🔹 Do\n     The part, with: of={input.scope}\n     The part, budget: 20m\n\n"),

@@ -377,10 +377,6 @@ impl api::Host for Host {
         self.did(format!("cancel-request {ticket}"));
     }
 
-    fn keep_newest(&mut self, custom_type: String, keep: bool) {
-        self.did(format!("keep-newest {custom_type}: {keep}"));
-    }
-
     fn append_entry(&mut self, custom_type: String, data: String) -> Result<(), types::Error> {
         self.did(format!("append-entry {custom_type} {}", unnumbered(&data)));
         let answer = self.answer("append-entry", ());

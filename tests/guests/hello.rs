@@ -139,7 +139,6 @@ impl Guest for Hello {
         api::register_flag(&api::Flag { name: "greet".into(), description: "Greet at once".into() });
         api::register_entry_renderer(GREETING);
         api::register_message_renderer(NOTE);
-        api::keep_newest(NOTE, true);
         Ok(())
     }
 

@@ -21,11 +21,10 @@ import {
 } from "./harness/workflows.mjs";
 
 const IDLE = { text: "I do nothing." };
-/** No countdown, for tests of something else. */
-const FAST = { autoContinue: { delaySeconds: 0 } };
 const HELLO = workflow("hello", ["plan", "build"]);
-const COUNTING = workflow("hello", ["plan", "build"], SHORT_COUNTDOWN);
-const QUICK = workflow("hello", ["plan", "build"], FAST);
+const COUNTING = { globalFiles: HELLO, pace: SHORT_COUNTDOWN };
+/** No countdown, for tests of something else. */
+const QUICK = { globalFiles: HELLO, pace: { delay_seconds: 0 } };
 const IDLE_PAUSE = "the agent did nothing in 3 automatic continuations";
 const WAITS = "⏸ The hello > 🔹 Plan [1/2] (waits for you)";
 
@@ -85,7 +84,7 @@ for (const version of VERSIONS) {
     });
 
     test("RPC: a run whose agent does nothing pauses with one notice, and the next message resumes it", async (t) => {
-      const { model, sandbox } = await stage(t, () => IDLE, { globalFiles: QUICK });
+      const { model, sandbox } = await stage(t, () => IDLE, QUICK);
       const rpc = await startRpc({ version, sandbox });
       await rpc.prompt("/workflow hello it");
       await rpc.waitFor((record) => record.method === "setStatus" && /\(paused: /.test(record.statusText));
@@ -105,7 +104,7 @@ for (const version of VERSIONS) {
     test("RPC: after pi's own retries of a failing provider the run pauses", LONG, async (t) => {
       const settings = { retry: { enabled: true, baseDelayMs: 1, maxRetries: 2 } };
       const { model, sandbox } = await stage(t, () => ({ status: 500, text: "dead" }), {
-        globalFiles: QUICK,
+        ...QUICK,
         settings,
       });
       const rpc = await startRpc({ version, sandbox });
@@ -117,7 +116,7 @@ for (const version of VERSIONS) {
     });
 
     test("RPC: a client's prompt interrupts the countdown", LONG, async (t) => {
-      const { model, sandbox } = await stage(t, [IDLE, { text: "An answer.", hang: true }], { globalFiles: COUNTING });
+      const { model, sandbox } = await stage(t, [IDLE, { text: "An answer.", hang: true }], COUNTING);
       const rpc = await startRpc({ version, sandbox });
       await rpc.prompt("/workflow hello it");
       await rpc.waitFor((record) => record.method === "setWidget" && record.widgetLines);
@@ -135,7 +134,7 @@ for (const version of VERSIONS) {
      * @param {import("node:test").TestContext} t
      */
     async function counting(t) {
-      const { model, sandbox } = await stage(t, () => IDLE, { globalFiles: COUNTING });
+      const { model, sandbox } = await stage(t, () => IDLE, COUNTING);
       const tui = await startTui({ version, sandbox });
       await tui.submit("/workflow hello it");
       await tui.waitFor(/Auto-continuing in [12]s/);
@@ -180,7 +179,7 @@ for (const version of VERSIONS) {
     });
 
     test("without an interruption the run of an idle agent pauses", async (t) => {
-      const { sandbox, model } = await stage(t, () => IDLE, { globalFiles: QUICK });
+      const { sandbox, model } = await stage(t, () => IDLE, QUICK);
       const tui = await startTui({ version, sandbox });
       await tui.submit("/workflow hello it");
       await tui.waitFor(/⏸ The hello is paused in 🔹 Plan: the agent did nothing in 3 automatic continuations\./);

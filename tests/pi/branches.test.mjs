@@ -32,7 +32,6 @@ const REVIEWS = {
   id: "reviews",
   phases: ["bugs.md", "tests.md", "docs.md"],
   parallel: 2,
-  decide: ["issues", "clean"],
   outcomes: { issues: { to: "do", max: 1, then: "stop" }, clean: "next" },
 };
 const REVIEWER = { write: [], outcomes: { issues: "next", clean: "next" } };

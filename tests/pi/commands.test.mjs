@@ -181,8 +181,8 @@ for (const version of VERSIONS) {
       const { model, sandbox } = await stage(t, [step("next"), REST, bashCall("echo free")], {
         globalFiles: workflow("hello", ["plan", { id: "build", tools: { whitelist: [] } }], {
           completionMessage: "not for this",
-          ...SHORT_COUNTDOWN,
         }),
+        pace: SHORT_COUNTDOWN,
       });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello Add a route");

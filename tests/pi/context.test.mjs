@@ -201,20 +201,6 @@ for (const version of VERSIONS) {
       assert.match(told(model.lastRequest()).at(-1) ?? "", /What to do in this phase:\*\*\nDo plan for all\./);
       await rpc.close();
     });
-
-    test("is sent with every agent run for `everyRun`, and the model sees the newest", async (t) => {
-      const files = workflow("hello", ["plan"], { autoContinue: false, contextInjection: "everyRun" });
-      const { model, sandbox } = await stage(t, () => REST, { globalFiles: files });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow hello Add a route");
-      for (const words of ["One", "Two"]) await rpc.promptAndSettle(words);
-      for (const request of model.requests) {
-        assert.equal(copies(request, "plan"), 1);
-        assert.match(told(request).at(-1) ?? "", /What to do in this phase/);
-      }
-      assert.equal((await rpc.entries()).filter(({ customType }) => customType === "workflow:context").length, 3);
-      await rpc.close();
-    });
   });
 
   suite(`pi ${version}: summaries`, { concurrency: 2 }, () => {

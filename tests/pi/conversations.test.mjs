@@ -26,9 +26,9 @@ const next = (/** @type {string} */ summary) => ({
 });
 const TALK = { id: "talk", interactive: true };
 /** A countdown of no time: an agent that is told to go on is told so at once. */
-const AT_ONCE = { autoContinue: { delaySeconds: 0 } };
+const AT_ONCE = { delay_seconds: 0 };
 const files = (/** @type {object} */ talk = {}, /** @type {object} */ fields = {}) =>
-  workflow("hello", [{ ...TALK, ...talk }, "build"], { ...AT_ONCE, ...fields });
+  workflow("hello", [{ ...TALK, ...talk }, "build"], fields);
 const AT_TALK = "The hello > 🔹 Talk [1/2]";
 const PAUSED = "Workflow The hello: paused in 🔹 Talk: it waits for your message.\n";
 const DONE = "Workflow The hello: DONE.\n";
@@ -47,6 +47,7 @@ for (const version of VERSIONS) {
         t,
         [...Array(rounds).fill(ASK), next("Blue."), next("Built."), { text: "Over." }],
         {
+          pace: AT_ONCE,
           globalFiles: files(),
         },
       );
@@ -76,6 +77,7 @@ for (const version of VERSIONS) {
         LONG,
         async (t) => {
           const { model, sandbox } = await stage(t, [ASK, ASK, next("Blue."), next("Built."), { text: "Over." }], {
+            pace: AT_ONCE,
             globalFiles: files(),
           });
           const run = (/** @type {string} */ prompt, args = ["--continue"]) =>
@@ -102,6 +104,7 @@ for (const version of VERSIONS) {
 
     test("gets the messages of one command line, one after the other", LONG, async (t) => {
       const { model, sandbox } = await stage(t, [ASK, ASK, next("Blue."), next("Built."), { text: "Over." }], {
+        pace: AT_ONCE,
         globalFiles: files(),
       });
       const run = await runPrint({ version, sandbox, prompt: ["/workflow hello Paint it", "What is there?", "Blue."] });
@@ -109,7 +112,7 @@ for (const version of VERSIONS) {
     });
 
     test("that was paused in print mode goes on in another mode", LONG, async (t) => {
-      const { sandbox } = await stage(t, [ASK, ASK], { globalFiles: files() });
+      const { sandbox } = await stage(t, [ASK, ASK], { pace: AT_ONCE, globalFiles: files() });
       await runPrint({ version, sandbox, prompt: "/workflow hello Paint it" });
       const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
       await rpc.waitFor(({ statusText }) => statusText === `⏸ ${AT_TALK} (paused: it waits for your message)`);
@@ -120,7 +123,7 @@ for (const version of VERSIONS) {
 
     test("takes messages while the agent is at work", LONG, async (t) => {
       const busy = { calls: [{ name: "bash", arguments: { command: "sleep 1" } }] };
-      const { model, sandbox } = await stage(t, [busy, ASK, ASK], { globalFiles: files() });
+      const { model, sandbox } = await stage(t, [busy, ASK, ASK], { pace: AT_ONCE, globalFiles: files() });
       const rpc = await startRpc({ version, sandbox });
       const settled = rpc.waitForSettled();
       await rpc.prompt("/workflow hello Paint it");
@@ -139,6 +142,7 @@ for (const version of VERSIONS) {
     test("goes on after a retry of pi's own as if nothing had happened", LONG, async (t) => {
       const settings = { retry: { enabled: true, maxRetries: 2, baseDelayMs: 10 } };
       const { model, sandbox } = await stage(t, [{ status: 500, text: "overloaded" }, ASK], {
+        pace: AT_ONCE,
         globalFiles: files(),
         settings,
       });
@@ -149,6 +153,7 @@ for (const version of VERSIONS) {
     test("gets its instructions again after a compaction", LONG, async (t) => {
       const settings = { compaction: { enabled: true, keepRecentTokens: 10, reserveTokens: 100 } };
       const { model, sandbox } = await stage(t, (request) => (request.tools?.length ? ASK : { text: "They talked." }), {
+        pace: AT_ONCE,
         globalFiles: files(),
         settings,
       });
@@ -167,6 +172,7 @@ for (const version of VERSIONS) {
 
     test("killed while it waits, it waits again", LONG, async (t) => {
       const { model, sandbox } = await stage(t, [ASK, ASK, next("Blue."), next("Built."), { text: "Over." }], {
+        pace: AT_ONCE,
         globalFiles: files(),
       });
       const rpc = await startRpc({ version, sandbox });
@@ -185,6 +191,7 @@ for (const version of VERSIONS) {
 
     test("shows in a terminal that it waits: status line, panel and :status", LONG, async (t) => {
       const { model, sandbox } = await stage(t, [ASK, ASK, step("next"), step("next"), { text: "Over." }], {
+        pace: AT_ONCE,
         globalFiles: files(),
       });
       const tui = await startTui({ version, sandbox });

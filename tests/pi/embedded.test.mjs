@@ -60,10 +60,13 @@ for (const version of EMBEDDED) {
     }
 
     test("the rules of a stored run hold, also where the program tells extensions of no start", async (t) => {
-      const files = workflow("look", [{ id: "look", write: [] }], { autoContinue: { delaySeconds: 0, maxRepeats: 0 } });
+      const files = workflow("look", [{ id: "look", write: [] }]);
       /** @type {import("./harness/scripted-model.mjs").Step[]} */
       const script = [];
-      const { sandbox } = await stage(t, () => script.shift(), { projectFiles: files });
+      const { sandbox } = await stage(t, () => script.shift(), {
+        projectFiles: files,
+        pace: { delay_seconds: 0, max_repeats: 0 },
+      });
       const first = await embed(sandbox, "at it", "/workflow look", sdkOf(version), REPO, "files");
       assert.ok(first.entries.some(({ customType }) => customType === "workflow:state"));
       script.push({ calls: [{ name: "bash", arguments: { command: "touch evil" } }] });

@@ -156,7 +156,6 @@ for (const version of VERSIONS) {
         globalFiles: {
           ...workflow("hello", ["build", REVIEW, { id: "again", context: "fresh" }], {
             ...QUIET,
-            contextInjection: "everyRun",
             initialMessage: "Start it:\u0007 \r\n{description}\n\n",
           }),
         },
@@ -189,7 +188,6 @@ for (const version of VERSIONS) {
       assert.equal(seen.split("What to do in this phase").length, 2);
       assert.equal(imagesOf(request), 2);
       await rpc.promptAndSettle("And more");
-      assert.equal(text(requests.at(-1)).split("What to do in this phase").length, 2, "the newest context prompt only");
       assert.equal(imagesOf(requests.at(-1)), 2);
       // At rest the images come with the view, and stay behind the turn.
       await rpc.promptAndSettle("/workflow :next");

@@ -22,14 +22,13 @@ const BUILD = {
       {
         id: "make",
         name: "Make it",
-        maxLoops: 1,
         outcomes: { redo: "plan" },
         phases: [
           { phase: "code.md" },
           {
             phases: [{ phase: "look.md", outcomes: { bad: "next", redo: "next", ok: "next" } }],
             id: "looks",
-            outcomes: { bad: "code" },
+            outcomes: { bad: { to: "code", max: 1 } },
           },
         ],
       },
@@ -77,7 +76,7 @@ for (const version of VERSIONS) {
       const calls = [
         step("next"), // into the group
         leave("", { summary: "The code." }),
-        leave("bad"), // back to code, the only loop of `make`
+        leave("bad"), // back to code, as often as it may
         step("next"),
         leave("bad"), // too often: pauses
         REST,
@@ -97,7 +96,7 @@ for (const version of VERSIONS) {
         "build:1 build//1:1 build//1.1:0",
       ];
       assert.deepEqual(way(await rpc.entries()), taken);
-      assert.equal(progress(await rpc.entries()).paused.reason.kind, "loops");
+      assert.equal(progress(await rpc.entries()).paused.reason.kind, "way");
       const results = toolResults(model.lastRequest());
       assert.match(results[0], /^✓ Entered group 'Make it': Plan → 🔹 Code\n/);
       assert.match(results[0], /Build ▸|▸ 🔹 Code/);

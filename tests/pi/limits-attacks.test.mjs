@@ -305,10 +305,7 @@ for (const version of VERSIONS) {
       test("a component that is switched off refuses calls, without a run too", LONG, async (t) => {
         const { play, sandbox, rpc } = await underLimits(t, version, LIMITS, {
           files: FILES,
-          before: ({ agent }) => (
-            mkdirSync(join(agent, "extension-data"), { recursive: true }),
-            writeFileSync(join(agent, "extension-data/pi-workflows.json"), JSON.stringify({ fault: "tool-call!" }))
-          ),
+          before: (sandbox) => sandbox.store({ fault: "tool-call!" }),
           pi: { extension: home },
         });
         const results = await play([read("src/x")], [read("src/x")], [read("src/x")], TRIES);

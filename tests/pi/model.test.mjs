@@ -52,17 +52,19 @@ const EXAMPLES = join(REPO, "workflows-examples");
  *   rules: ReturnType<typeof rulesOf>, project: string, dialogs: { title: string, answer: any }[], bound: object, code?: number | null }} Played
  */
 
-/** The files of all examples, for a folder with workflows; no countdown holds their runs up. */
+/** The files of all examples, for a folder with workflows. */
 function exampleFiles() {
   const files = readdirSync(EXAMPLES, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
   const paths = files.map(({ parentPath, name }) => relative(EXAMPLES, join(parentPath, name)));
-  const quick = (/** @type {string} */ path) =>
-    /workflow\.yaml$/.test(path) ? "\nautoContinue: { delaySeconds: 0 }\n" : "";
-  return Object.fromEntries(paths.map((path) => [path, readFileSync(join(EXAMPLES, path), "utf8") + quick(path)]));
+  return Object.fromEntries(paths.map((path) => [path, readFileSync(join(EXAMPLES, path), "utf8")]));
 }
 
-/** The rules of workflows and phases, as the files have them. @param {Record<string, string>} files */
-function rulesOf(files) {
+/**
+ * The rules of workflows and phases, as the files have them.
+ * @param {Record<string, string>} files
+ * @param {import("./harness/sandbox.mjs").Pace} pace
+ */
+function rulesOf(files, pace) {
   const workflow = (/** @type {string} */ key) => {
     const name = Object.keys(files).find((path) => `/${path}`.endsWith(`/${key}/workflow.yaml`)) ?? "";
     return { folder: dirname(name), ...parse(files[name]) };
@@ -83,7 +85,7 @@ function rulesOf(files) {
     const phase = { write: scope.write, ...parse(files[join(scope.folder, file)].split(/^---$/m)[1]) };
     return { entry, phase, budgets };
   };
-  return { at, workflow };
+  return { at, workflow, pace };
 }
 
 /** Returns true if a phase allows this tool, for a file that no `write` names. @param {any} phase @param {string} tool */
@@ -235,8 +237,8 @@ const HOLDS = {
       }
   },
 
-  "calls without news end"({ rules, courses, key }) {
-    const bound = rules.workflow(key).autoContinue?.maxRepeats ?? 20;
+  "calls without news end"({ rules, courses }) {
+    const bound = rules.pace.max_repeats ?? 20;
     for (const [agent, course] of courses) {
       const { late, atPause } = repetition(course, bound);
       assert.ok(late <= 1, `${late} answers of “${agent}” behind ${bound} calls without news`);
@@ -280,7 +282,6 @@ const HOLDS = {
     const taken = amounts(log, delayMs);
     const all = {
       turns: taken.turns,
-      outputTokens: taken.outputTokens,
       cost: Math.round(taken.cost * 1e6),
       time: Infinity,
     };
@@ -299,9 +300,9 @@ const HOLDS = {
     const isTrue = {
       budget: () => spent >= limit && spent <= all[/** @type {"turns"} */ (measure)],
       repeats: () => true, // Above.
-      idle: () => times === (root.autoContinue.maxIdle ?? 3) && lastRuns.length === times && !lastRuns.some(hasWorked),
-      cutOff: () => times > (root.autoContinue.maxIdle ?? 3) && given.slice(-times).every((answer) => isCut([answer])),
-      limit: () => times === (root.autoContinue.maxPerPhase ?? 10) && state.continuations === times,
+      idle: () => times === (rules.pace.max_idle ?? 3) && lastRuns.length === times && !lastRuns.some(hasWorked),
+      cutOff: () => times > (rules.pace.max_idle ?? 3) && given.slice(-times).every((answer) => isCut([answer])),
+      limit: () => times === (rules.pace.max_per_phase ?? 10) && state.continuations === times,
       gate: () => times <= (phase.gateAttempts ?? 3) && hasFailed(name, "tests"),
       question: () => isNotAgreed,
       outputs: () => times === 5 && results.filter(({ details }) => details?.error === "outputs required").length >= 5,
@@ -420,7 +421,14 @@ async function open(version) {
     const isExample = seed % 3 === 0;
     const key = isExample ? dirname(draw.pick(names)) : `drawn-${seed}`;
     const own = isExample ? {} : drawnWorkflow(draw, key);
-    const rules = rulesOf({ ...examples, ...own });
+    const bounds = () => ({
+      max_per_phase: draw.whole(2, 8),
+      max_idle: draw.whole(1, 3),
+      max_repeats: draw.whole(3, 8),
+    });
+    const pace = { delay_seconds: 0, ...(isExample ? {} : bounds()) };
+    sandbox.setPace(pace);
+    const rules = rulesOf({ ...examples, ...own }, pace);
     for (const [place, kept] of /** @type {const} */ ([
       [sandbox.project, /^package.json$/],
       [folder, /^(?!drawn-)/],

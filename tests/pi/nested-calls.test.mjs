@@ -43,9 +43,10 @@ const script = (...calls) => ({ calls: [{ name: "script", arguments: { calls } }
  * @param {import("node:test").TestContext} t
  * @param {import("./harness/scripted-model.mjs").Step[]} steps
  * @param {Record<string, string>} globalFiles
+ * @param {import("./harness/sandbox.mjs").Pace} [pace]
  */
-async function withScripts(t, steps, globalFiles) {
-  const { model, sandbox } = await stage(t, steps, { globalFiles });
+async function withScripts(t, steps, globalFiles, pace) {
+  const { model, sandbox } = await stage(t, steps, { globalFiles, pace });
   const rpc = await startRpc({ version: NEWEST, sandbox, extension: [REPO, scriptTool(sandbox)] });
   return { model, sandbox, rpc };
 }
@@ -119,9 +120,9 @@ suite(`pi ${NEWEST}: nested calls`, { concurrency: 2 }, () => {
   });
 
   test("with a gate that the caller does not await leave a run that goes on", async (t) => {
-    const fields = { autoContinue: { delaySeconds: 1, maxIdle: 2 } };
-    const files = workflow("hello", [{ id: "plan", gate: [{ run: "sleep 60" }] }, "build"], fields);
-    const { model, rpc } = await withScripts(t, [script([...NEXT, true]), REST, REST, REST], files);
+    const files = workflow("hello", [{ id: "plan", gate: [{ run: "sleep 60" }] }, "build"]);
+    const pace = { delay_seconds: 1, max_idle: 2 };
+    const { model, rpc } = await withScripts(t, [script([...NEXT, true]), REST, REST, REST], files, pace);
     await rpc.promptAndSettle(TASK);
     await model.waitForRequests(4);
     assert.match(userTexts(model.requests[2]).join("\n"), /You must NOT stop yet/);

@@ -135,7 +135,7 @@ for (const version of VERSIONS) {
       const { sandbox } = await stage(t, [step("next"), leave("rejected"), REST], {
         globalFiles: {
           ...STOPS,
-          "sign/workflow.yaml": `${STOPS["sign/workflow.yaml"]}stopMessage: "{workflowName}: {outcome} by {phaseName}"\n`,
+          "sign/workflow.yaml": `${STOPS["sign/workflow.yaml"]}completionMessage: "{workflowName}: {outcome} by {phaseName}"\n`,
         },
       });
       const { code, stderr } = await runPrint({ version, sandbox, prompt: "/workflow sign The task" });
@@ -145,7 +145,7 @@ for (const version of VERSIONS) {
     });
 
     const AGAIN = (/** @type {object} */ fields) =>
-      workflow("again", ["do", { id: "review", outcomes: { clean: "next", issues: "do" } }, "ship"], {
+      workflow("again", ["do", { id: "review", outcomes: { clean: "next", issues: { to: "do", max: 1 } } }, "ship"], {
         ...QUIET,
         ...fields,
       });
@@ -154,12 +154,12 @@ for (const version of VERSIONS) {
       test(`without a user interface the last line tells the pause (${mode})`, LONG, async (t) => {
         const round = [step("next"), leave("issues")];
         const { sandbox } = await stage(t, [...round, ...round, REST, leave("clean"), step("next"), REST], {
-          globalFiles: AGAIN({ maxLoops: 1, autoContinue: true }),
+          globalFiles: AGAIN({ autoContinue: true }),
         });
         const run = await runPrint({ version, sandbox, mode, prompt: "/workflow again The task" });
         assert.deepEqual(
           [run.code, run.stderr],
-          [1, "Workflow The again: paused in 🔹 Review: “Review” leads back with `issues`, after 1 loop (maxLoops).\n"],
+          [1, "Workflow The again: paused in 🔹 Review: “Review” was left with `issues` 1 time (max).\n"],
         );
         const resumed = await runPrint({ version, sandbox, mode, prompt: "/workflow :resume", args: ["--continue"] });
         assert.deepEqual([resumed.code, resumed.stderr], [0, "Workflow The again: DONE.\n"]);

@@ -19,10 +19,10 @@ const [LATER, START, OTHER, NEVER] = ["Not now", "Start it", "Start it with othe
 const OFFERED = {
   whenToUse: "For faults that a test can show.",
   autoContinue: false,
-  maxLoops: "input.most",
+  budget: { turns: "input.most" },
   inputs: {
     scope: { type: "choice", options: ["api", "web"], default: "api" },
-    most: { type: "number", min: 1, max: 9, default: 2 },
+    most: { type: "number", min: 1, max: 90, default: 20 },
   },
 };
 
@@ -61,7 +61,7 @@ const stored = (entries) => custom(entries, "workflow:proposal").map(({ answer }
 for (const version of VERSIONS) {
   suite(`pi ${version}: workflow_propose`, { concurrency: 2 }, () => {
     test("shows the user everything, and the run starts when the agent is at rest", async (t) => {
-      const script = [propose({ inputs: { most: 3 } }), step("next"), step("next"), REST, REST];
+      const script = [propose({ inputs: { most: 30 } }), step("next"), step("next"), REST, REST];
       const { model, sandbox } = await stage(t, script, { globalFiles: workflow("fix", ["test", "change"], OFFERED) });
       const { dialogs, onDialog } = answering([START]);
       const rpc = await startRpc({ version, sandbox, onDialog });
@@ -69,7 +69,7 @@ for (const version of VERSIONS) {
       const [{ title, options }] = dialogs;
       assert.deepEqual([dialogs.length, options], [1, [LATER, START, OTHER, NEVER]]);
       assert.match(title, /^Start "The fix"\?\nThe agent proposes "The fix" \(\/workflow fix, /);
-      assert.match(title, /\nTask:\n│ Repair the login\nInput most, which sets a bound of the run:\n│ 3\n/);
+      assert.match(title, /\nTask:\n│ Repair the login\nInput most, which sets a bound of the run:\n│ 30\n/);
       // The tool is there without a run only, and nothing else in the prompt tells of it.
       const [tools] = model.requests.map(({ tools }) => tools?.find(({ function: { name } }) => name === TOOL));
       assert.match(tools?.function.description ?? "", /\n- fix: For faults that a test can show\. Inputs: scope /);
@@ -83,7 +83,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(stored(entries), ["start", "started"]);
       const [first] = custom(entries, "workflow:state");
       assert.deepEqual([first.taskDescription, first.progress.proposed], ["Repair the login", true]);
-      assert.deepEqual(first.progress.inputs, { most: "3", scope: "api" });
+      assert.deepEqual(first.progress.inputs, { most: "30", scope: "api" });
       assert.equal(ends(entries).length, 1);
       assert.match(storedResults(entries)[0], /^The user starts the workflow "fix"\./);
       await rpc.promptAndSettle("Thanks");
@@ -96,13 +96,13 @@ for (const version of VERSIONS) {
       const { sandbox } = await stage(t, [propose({ inputs: { scope: "web" } }), REST], {
         globalFiles: workflow("fix", ["test"], OFFERED),
       });
-      const { dialogs, onDialog } = answering([OTHER, "Repair the logout", "the default, api", "5"]);
+      const { dialogs, onDialog } = answering([OTHER, "Repair the logout", "the default, api", "50"]);
       const rpc = await startRpc({ version, sandbox, onDialog });
       await settles(rpc, "Go", 2);
       const [first] = custom(await rpc.entries(), "workflow:state");
       assert.deepEqual(
         [first.taskDescription, first.progress.inputs],
-        ["Repair the logout", { most: "5", scope: "api" }],
+        ["Repair the logout", { most: "50", scope: "api" }],
       );
       assert.equal(dialogs.length, 4);
       await rpc.close();

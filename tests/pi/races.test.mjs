@@ -13,7 +13,7 @@ import { countdownLines, notices, states, statusTexts, step, waiting, workflow }
 
 /** @typedef {import("./harness/rpc.mjs").Rpc} Rpc */
 
-const HELLO = workflow("hello", ["plan", "build", "check"], { autoContinue: { delaySeconds: 1 } });
+const HELLO = workflow("hello", ["plan", "build", "check"]);
 const REST = { text: "I rest." };
 /** Compacts nearly the whole conversation. */
 const COMPACTION = { compaction: { enabled: true, keepRecentTokens: 10, reserveTokens: 100 } };
@@ -66,7 +66,7 @@ async function begun(t, version, script) {
     t,
     // pi's request for a summary offers no tools.
     (request) => (request.tools?.length ? (answers[next++] ?? REST) : { text: "What was." }),
-    { globalFiles: HELLO, files: TRAVEL, settings: COMPACTION },
+    { globalFiles: HELLO, pace: { delay_seconds: 1 }, files: TRAVEL, settings: COMPACTION },
   );
   const rpc = await startRpc({ version, sandbox, extension: withTravel(sandbox) });
   await rpc.promptAndSettle("/workflow hello Add a route");

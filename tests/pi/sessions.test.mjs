@@ -177,7 +177,8 @@ for (const version of VERSIONS) {
 
     test("in a new session has no run; the old one keeps its own", LONG, async (t) => {
       const { model, sandbox } = await stage(t, [step("next"), REST, REST], {
-        globalFiles: workflow("hello", ["plan", "build", "check"], SHORT_COUNTDOWN),
+        globalFiles: workflow("hello", ["plan", "build", "check"]),
+        pace: SHORT_COUNTDOWN,
       });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello Add a route");

@@ -54,26 +54,32 @@ const usage = { prompt: 10, completion: 1 };
 const stubborn = (kind, index, more) =>
   index < FOR_EVER ? { calls: STUBBORN[kind](index), usage, ...more } : { text: "I rest." };
 
-/** @param {import("node:test").TestContext} t @param {string} kind @param {object} fields @param {object} [more] */
-const staged = (t, kind, fields, more) =>
+/**
+ * @param {import("node:test").TestContext} t
+ * @param {string} kind
+ * @param {Record<string, unknown>} fields
+ * @param {import("./harness/sandbox.mjs").Pace} pace
+ * @param {object} [more]
+ */
+const staged = (t, kind, fields, pace, more) =>
   stage(t, (_request, index) => stubborn(kind, index, more), {
-    globalFiles: workflow("w", [phase, "last"], { autoContinue: false, ...fields }),
+    globalFiles: workflow("w", [phase, "last"], fields),
+    pace,
     modelConfig: PRICES,
   });
 
 /**
  * The bounds, and the most answers that each lets pass with one more for each agent at work.
- * @type {Record<string, { fields?: object, args?: string[], measure: string, most: number }>}
+ * @type {Record<string, { fields?: Record<string, unknown>, args?: string[], measure: string, most: number }>}
  */
 const BOUNDS = {
   turns: { fields: { budget: { turns: 6 } }, measure: "turns", most: 6 },
   cost: { fields: { budget: { cost: 0.06 } }, measure: "cost", most: 6 },
-  outputTokens: { fields: { budget: { outputTokens: 6 } }, measure: "outputTokens", most: 6 },
   time: { fields: { budget: { time: "2s" } }, measure: "time", most: 6 },
   "the command line": { args: ["--workflow-budget", "turns=6"], measure: "turns", most: 6 },
 };
 const PLACES = ["in the session", "in a branch"];
-const NO_REPEATS = { maxRepeats: 0, delaySeconds: 0 };
+const NO_REPEATS = { max_repeats: 0, delay_seconds: 0 };
 
 /** Six answers take more than two seconds. @param {string} what */
 const delay = (what) => (what === "time" ? { delayMs: 350 } : {});
@@ -81,7 +87,7 @@ const delay = (what) => (what === "time" ? { delayMs: 350 } : {});
 /** Each kind of calls, each bound, in the session and in a branch; in `npm test` a few of each. */
 const CASES = Object.keys(STUBBORN)
   .flatMap((kind) => Object.keys(BOUNDS).flatMap((what) => PLACES.map((place) => [kind, what, place])))
-  .filter(([kind, what], index) => (ALL ? what !== "outputTokens" || kind === "an unknown tool" : index % 11 === 0));
+  .filter((_, index) => ALL || index % 11 === 0);
 
 /** In `npm test` another mode for every third kind. */
 const AFTER_DONE = Object.keys(STUBBORN).flatMap((kind, index) => {
@@ -107,10 +113,11 @@ for (const version of VERSIONS) {
         const { model, sandbox } =
           place === "in a branch"
             ? await stage(t, inBranch(kind, what), {
-                globalFiles: panel(BRANCHES, {}, { ...fields, autoContinue: NO_REPEATS }),
+                globalFiles: panel(BRANCHES, {}, { ...fields, autoContinue: true }),
+                pace: NO_REPEATS,
                 modelConfig: PRICES,
               })
-            : await staged(t, kind, { ...fields, autoContinue: NO_REPEATS }, delay(what));
+            : await staged(t, kind, { ...fields }, NO_REPEATS, delay(what));
         const rpc = await startRpc({ version, sandbox, args });
         await rpc.promptAndSettle(place === "in a branch" ? "/workflow panel The task" : TASK);
         const reason = pauseOf(await rpc.entries());
@@ -124,7 +131,7 @@ for (const version of VERSIONS) {
 
     for (const kind of some(Object.keys(STUBBORN)))
       test(`calls without news: ${kind}`, async (t) => {
-        const { model, sandbox } = await staged(t, kind, { autoContinue: { maxRepeats: 8, delaySeconds: 0 } });
+        const { model, sandbox } = await staged(t, kind, {}, { max_repeats: 8, delay_seconds: 0 });
         const rpc = await startRpc({ version, sandbox });
         await rpc.promptAndSettle(TASK);
         const reason = pauseOf(await rpc.entries());
@@ -203,11 +210,11 @@ for (const version of VERSIONS) {
             usage: { prompt: 10, completion: 100 },
           };
         },
-        { globalFiles: panel(["slow", "quick"], {}, { budget: { outputTokens: 100 } }) },
+        { globalFiles: panel(["slow", "quick"], {}, { budget: { cost: 0.2 } }), modelConfig: PRICES },
       );
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow panel The task");
-      assert.equal(pauseOf(await rpc.entries()).measure, "outputTokens");
+      assert.equal(pauseOf(await rpc.entries()).measure, "cost");
       const slow = model.requests.findLastIndex((request) => branchOf(request) === "Slow");
       const more = model.requests.slice(slow).filter((request) => branchOf(request) === "Quick").length;
       assert.ok(more <= 3, `${more} answers of the other branch`);
@@ -223,7 +230,8 @@ for (const version of VERSIONS) {
         ...leave("next").calls,
       ];
       const { sandbox } = await stage(t, (_, index) => (index === 0 ? { calls } : undefined), {
-        globalFiles: workflow("w", ["look"], { autoContinue: { delaySeconds: 3600 } }),
+        globalFiles: workflow("w", ["look"]),
+        pace: { delay_seconds: 3600 },
       });
       const rpc = await startRpc({ version, sandbox });
       const settled = rpc.promptAndSettle(TASK);
@@ -238,7 +246,7 @@ for (const version of VERSIONS) {
     });
 
     test("a budget of the process, in print mode", async (t) => {
-      const { model, sandbox } = await staged(t, "an unknown tool", {});
+      const { model, sandbox } = await staged(t, "an unknown tool", {}, {});
       const run = await runPrint({ version, sandbox, prompt: TASK, args: ["--workflow-budget", "turns=5"] });
       assert.ok(model.requests.length <= 6, `${model.requests.length} answers`);
       assert.match(run.stderr + run.stdout, /budget/);
@@ -251,7 +259,8 @@ for (const version of VERSIONS) {
       };
       for (const answer of [{ calls: [call] }, { text: "I have found that" }, { text: "" }]) {
         const { model, sandbox } = await stage(t, (_request, index) => (index < 4 ? { ...answer, cut: true } : {}), {
-          globalFiles: workflow("w", [phase, "last"], { autoContinue: { delaySeconds: 0 } }),
+          globalFiles: workflow("w", [phase, "last"]),
+          pace: { delay_seconds: 0 },
         });
         const { stdout, stderr } = await runPrint({ version, sandbox, prompt: TASK });
         assert.match(
@@ -338,7 +347,7 @@ for (const version of VERSIONS) {
               : leave("", { summary: "Did it." });
           return index < FOR_EVER ? { calls: STUBBORN["an unknown tool"](index) } : { text: "I rest." };
         },
-        { globalFiles: panel(["one", "two"], {}, { autoContinue: { maxRepeats: 8 } }) },
+        { globalFiles: panel(["one", "two"], {}, { autoContinue: true }), pace: { max_repeats: 8 } },
       );
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow panel The task");

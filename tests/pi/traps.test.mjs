@@ -1,13 +1,14 @@
 // Panics of this package's component, built with the feature `fault-switch`, which the published component lacks.
 
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, suite, test } from "node:test";
 import { buildFaulty } from "../guests/faulty.mjs";
 import { ALL, LONG, VERSIONS } from "./harness/extent.mjs";
 import { REPO } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
+import { paceText } from "./harness/sandbox.mjs";
 import { stage } from "./harness/stage.mjs";
 import { TRAVEL } from "./harness/travel.mjs";
 import {
@@ -49,8 +50,7 @@ before(async () => {
 
 /** Makes the calls with these names panic. @param {Sandbox} sandbox @param {string} names */
 function breakAt(sandbox, names) {
-  mkdirSync(join(sandbox.agent, "extension-data"), { recursive: true });
-  writeFileSync(join(sandbox.agent, "extension-data/pi-workflows.json"), JSON.stringify({ fault: names }));
+  sandbox.store({ fault: names, pace: paceText({ delay_seconds: 1 }) });
 }
 
 /** Returns the kind and the place of each panic in the notices to the user. @param {string[]} told */
@@ -134,8 +134,8 @@ for (const version of VERSIONS) {
     });
 
     test("in a timer removes the countdown and starts no agent run", async (t) => {
-      const files = workflow("hello", ["plan", "build"], { autoContinue: { delaySeconds: 1 } });
-      const { model, sandbox } = await stage(t, () => REST, { globalFiles: files });
+      const files = workflow("hello", ["plan", "build"]);
+      const { model, sandbox } = await stage(t, () => REST, { globalFiles: files, pace: { delay_seconds: 1 } });
       const rpc = await startRpc({ version, sandbox, extension: home });
       breakAt(sandbox, "timer");
       await rpc.promptAndSettle("/workflow hello Add a route");

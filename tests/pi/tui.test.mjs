@@ -372,7 +372,8 @@ for (const version of VERSIONS) {
      */
     async function resting(t, more = []) {
       const { model, sandbox } = await stage(t, [REST, ...more], {
-        globalFiles: workflow("hello", ["plan", "build"], SHORT_COUNTDOWN),
+        globalFiles: workflow("hello", ["plan", "build"]),
+        pace: SHORT_COUNTDOWN,
       });
       const tui = await startTui({ version, sandbox });
       await tui.submit("/workflow hello Add a route");

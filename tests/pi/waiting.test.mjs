@@ -8,14 +8,14 @@ import { startTui } from "./harness/tui.mjs";
 import { asks, steps, workflow } from "./harness/workflows.mjs";
 
 const REST = { text: "I rest." };
-const SLOW = { autoContinue: { delaySeconds: 60 } };
-const HELLO = workflow("hello", ["plan", "build"], SLOW);
+const pace = { delay_seconds: 60 };
+const HELLO = workflow("hello", ["plan", "build"]);
 const SUMMARY = "The plan:\n\n1. **Look** at it\n2. Leap";
 
 for (const version of VERSIONS) {
   suite(`pi ${version}: a run that waits`, { concurrency: 2 }, () => {
     test("shows after a key that it waits and how to continue it", async (t) => {
-      const { model, sandbox } = await stage(t, [REST, ...steps("next", "next"), REST], { globalFiles: HELLO });
+      const { model, sandbox } = await stage(t, [REST, ...steps("next", "next"), REST], { globalFiles: HELLO, pace });
       const tui = await startTui({ version, sandbox });
       await tui.type("/workflow hello Do it");
       await tui.press("Enter");
@@ -37,7 +37,8 @@ for (const version of VERSIONS) {
       const gate = [{ run: "true", name: "the tests" }];
       const next = { calls: [{ name: "workflow_step", arguments: { action: "next", summary: SUMMARY } }] };
       const { sandbox } = await stage(t, [next, REST, REST], {
-        globalFiles: workflow("hello", [{ id: "plan", gate }, asks("Ship it?"), "build"], SLOW),
+        globalFiles: workflow("hello", [{ id: "plan", gate }, asks("Ship it?"), "build"]),
+        pace,
       });
       const tui = await startTui({ version, sandbox });
       await tui.type("/workflow hello Do it");
@@ -56,7 +57,7 @@ for (const version of VERSIONS) {
     });
 
     test("have No first before a run is replaced", async (t) => {
-      const { sandbox } = await stage(t, [REST, REST], { globalFiles: HELLO });
+      const { sandbox } = await stage(t, [REST, REST], { globalFiles: HELLO, pace });
       const tui = await startTui({ version, sandbox, columns: 60, rows: 20 });
       await tui.type("/workflow hello One");
       await tui.press("Enter");

@@ -39,7 +39,6 @@ struct RawGroup {
     each: Option<u8>,
     at_once: Option<u8>,
     need: u8,
-    decide: u8,
     targets: Vec<u8>,
     budget: u8,
     /// Where it stands: in the root, in a nested workflow, in a group, or in one that is repeated.
@@ -60,13 +59,12 @@ fn raw_group() -> impl Strategy<Value = RawGroup> {
     let branches = prop::collection::vec((branch, any::<u8>()), 2..5);
     let each = prop::option::weighted(0.3, 0_u8..4);
     let at_once = prop::option::of(1_u8..4);
-    (branches, each, at_once, 0_u8..6, 0_u8..4, targets(), 0_u8..8, 0_u8..6, any::<bool>()).prop_map(
-        |(branches, each, at_once, need, decide, targets, budget, place, is_last)| RawGroup {
+    (branches, each, at_once, 0_u8..6, targets(), 0_u8..8, 0_u8..6, any::<bool>()).prop_map(
+        |(branches, each, at_once, need, targets, budget, place, is_last)| RawGroup {
             branches,
             each,
             at_once,
             need,
-            decide,
             targets,
             budget,
             place,
@@ -143,13 +141,7 @@ fn parallel_files() -> impl Strategy<Value = Files> {
             number => fields.push_str(&format!(", need: {}", number - 2)),
         }
         let names: Vec<&str> = names.into_iter().collect();
-        let can_decide = !names.is_empty() && !is_repeated;
-        match raw.decide {
-            1 if can_decide => fields.push_str(&format!(", decide: [{}]", names.join(", "))),
-            2 if can_decide => fields.push_str(", decide: majority"),
-            _ => {}
-        }
-        if can_decide && (1..=2).contains(&raw.decide) && !raw.targets.is_empty() {
+        if !names.is_empty() && !is_repeated && !raw.targets.is_empty() {
             let way = |number: u8| match (number % 6, raw.place % 4) {
                 (0, 0) => "{ to: first, max: 2, then: next }",
                 (1, 0) => "{ to: first, max: 1 }",
@@ -206,7 +198,7 @@ fn parallel_files() -> impl Strategy<Value = Files> {
         let nested = BTreeMap::from([
             phase("one", "write: []\n"),
             phase("two", "write: []\noutcomes: { ok: next, odd: next, bad: { to: loop, max: 1, then: stop } }\n"),
-            ("workflow.yaml".to_owned(), b"name: N\nshow: workflows\nmaxLoops: 2\nphases: [one.md, two.md]\n".to_vec()),
+            ("workflow.yaml".to_owned(), b"name: N\nshow: workflows\nphases: [one.md, two.md]\n".to_vec()),
         ]);
         files.0.insert("n".into(), nested);
         files

@@ -7,7 +7,6 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import { SessionManager } from "@earendil-works/pi-coding-agent";
 import { isNew, newestEntries, newestMessage, userMessages, writeFile } from "../../host-shim/session.js";
-import { withoutOlder } from "../../host-shim/view.js";
 
 const NOTE = "test:note";
 
@@ -202,36 +201,6 @@ suite("the user's messages", () => {
     session.appendCustomEntry(NOTE, { run: "c" });
     say(session, "5");
     assert.deepEqual(texts(session), ["5", "4", "3"]);
-  });
-});
-
-suite("the messages for the model", () => {
-  const note = (/** @type {string} */ customType, /** @type {string} */ content) =>
-    /** @type {any} */ ({ role: "custom", customType, content });
-  const said = /** @type {any} */ ({ role: "user", content: "Hello" });
-
-  test("do not contain older messages of the selected types; the others keep their order", () => {
-    const messages = [
-      note("a", "1"),
-      said,
-      note("b", "1"),
-      note("a", "2"),
-      note("c", "1"),
-      note("b", "2"),
-      note("c", "2"),
-      said,
-    ];
-    const left = [said, note("a", "2"), note("c", "1"), note("b", "2"), note("c", "2"), said];
-    assert.deepEqual(withoutOlder(messages, new Set(["a", "b"])), left);
-  });
-
-  test("are unchanged if there are no older messages", () => {
-    for (const [messages, types] of [
-      [[said, note("a", "1"), note("b", "1")], ["a"]],
-      [[note("a", "1"), note("a", "1")], []],
-    ]) {
-      assert.equal(withoutOlder(messages, new Set(types)), messages);
-    }
   });
 });
 

@@ -18,7 +18,7 @@ pub enum FieldProblem {
     WrongType { field: String, expected: &'static str, found: ValueKind },
     Ignored { field: &'static str, expected: &'static str, found: ValueKind },
     NegativeLength { field: &'static str, found: String },
-    OutOfRange { field: String, range: RangeInclusive<u32>, found: String },
+    OutOfRange { field: &'static str, range: RangeInclusive<u32>, found: String },
     NotAChoice { field: &'static str, words: &'static [&'static str], found: String, suggestion: Option<&'static str> },
     BadValue { field: String, expected: String, found: String, suggestion: Option<String> },
     BadName { field: &'static str, name: String },
@@ -170,6 +170,9 @@ fn wrong_type(field: &str, expected: &'static str, found: ValueKind) -> Descript
         (Some("gate"), ValueKind::Mapping) => wrong.help("write a list of checks: `gate: [{ run: npm test }]`"),
         (Some("inputs" | "outputs"), ValueKind::List) => {
             wrong.help("write a name and a type for each, as in `scope: { type: text }`")
+        }
+        (Some("autoContinue"), ValueKind::Mapping) => {
+            wrong.help("write `autoContinue: true`: the countdown and the bounds cannot be set")
         }
         (Some("env"), ValueKind::List) => {
             wrong.help("write the name of a variable and of a value of the run, as in `scope: input.scope`")

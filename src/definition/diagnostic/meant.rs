@@ -58,7 +58,7 @@ type Row = (&'static str, Mapping, &'static str);
 use Mapping::{Check, Entry, Other, Phase, Settings, Value, Workflow};
 
 /// The fields that this program had.
-const GONE: [Row; 10] = [
+const GONE: [Row; 13] = [
     ("label", Entry, "name: Plan"),
     (
         "thinking effort reasoning reasoningeffort thinkinglevel",
@@ -77,9 +77,20 @@ const GONE: [Row; 10] = [
         Other,
         "remove it: `pi-workflows may WORKFLOW PHASE TOOL PATH` tells what the rules allow; docs/ci.md asks it in CI",
     ),
+    (
+        "contextinjection",
+        Other,
+        "remove it: the agent gets the context prompt once in a phase, and again when the model may have lost it; see docs/reference/context.md",
+    ),
+    ("stopmessage", Workflow, "completionMessage: \"{workflowName}: {outcome} in {phaseName}\""),
+    (
+        "decide",
+        Other,
+        "remove it: the group ends with the first of its `outcomes` that a branch has, as `issues` in `outcomes: { issues: loop, clean: next }`",
+    ),
     ("toolvisibility", Other, "remove it: the model is shown the tools that a phase refuses too"),
     ("ongatefail", Entry, "- { run: npm test, outcomes: { ok: next, failed: loop } }"),
-    ("onmaxloops", Phase, "outcomes: { clean: next, issues: { to: loop, max: 20, then: next } }"),
+    ("maxloops onmaxloops", Phase, "outcomes: { clean: next, issues: { to: loop, max: 20, then: next } }"),
     (
         "gate gateattempts",
         Other,
@@ -105,7 +116,7 @@ const OTHERS: [Row; 29] = [
     ("if condition conditions onlyif", Entry, "when: { outcome.ID: NAME }"),
     ("needs dependson dependencies after requires", Other, "remove it: entries of `phases` and checks of `gate` run in their order"),
     ("timeout timeoutminutes timeoutseconds timelimit maxtime duration deadline", Phase, "budget: { time: 30m }"),
-    ("maxturns maxsteps tokens maxtokens maxcost maxcostusd", Phase, "budget: { turns: 40, cost: 2.50 }"),
+    ("maxturns maxsteps tokens maxtokens outputtokens maxcost maxcostusd", Phase, "budget: { turns: 40, cost: 2.50 }"),
     ("retry retries maxretries attempts maxattempts", Other, "a phase with a `gate` has `gateAttempts: 3` beside it"),
     ("onfailure onfail onerror continueonerror fallback catch", Entry, "- { run: npm test, outcomes: { ok: next, failed: loop } }"),
     ("modelname modelid llm provider", Phase, "model: PROVIDER/ID"),

@@ -4,7 +4,7 @@ use crate::sorted::Map;
 use serde::Serialize;
 
 use super::bound_values::BoundValue;
-use super::schema::{MAX_COST, MAX_COUNT, MAX_TOKENS};
+use super::schema::{MAX_COST, MAX_COUNT};
 
 /// The maximum of `time`, in milliseconds.
 const MAX_TIME_MS: u64 = 365 * 24 * 3600 * 1000;
@@ -15,7 +15,6 @@ const MAX_TIME_MS: u64 = 365 * 24 * 3600 * 1000;
 pub enum Measure {
     /// The cost, in millionths of a US dollar.
     Cost,
-    OutputTokens,
     /// The time at work, in milliseconds.
     Time,
     /// Turns: answers of the model.
@@ -23,13 +22,12 @@ pub enum Measure {
 }
 
 impl Measure {
-    pub const ALL: [Self; 4] = [Self::Cost, Self::OutputTokens, Self::Time, Self::Turns];
+    pub const ALL: [Self; 3] = [Self::Cost, Self::Time, Self::Turns];
 
     /// Returns the key of the measure in `budget`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Cost => "cost",
-            Self::OutputTokens => "outputTokens",
             Self::Time => "time",
             Self::Turns => "turns",
         }
@@ -39,14 +37,14 @@ impl Measure {
         Self::ALL.into_iter().find(|measure| measure.name() == name)
     }
 
-    /// Returns the amount for a number in the unit of a file: US dollars, tokens, seconds or turns. `None` if the
-    /// amount is out of bounds. A fraction of a token or a turn is rounded down.
+    /// Returns the amount for a number in the unit of a file: US dollars, seconds or turns. `None` if the
+    /// amount is out of bounds. A fraction of a turn is rounded down.
     #[allow(clippy::cast_precision_loss, reason = "the maxima are far below 2^53")]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
     pub fn amount(self, number: f64) -> Option<u64> {
         let amount = match self {
             Self::Cost => (number * 1e6).round(),
-            Self::OutputTokens | Self::Turns => number.floor(),
+            Self::Turns => number.floor(),
             Self::Time => (number * 1e3).round(),
         };
         (1.0..=self.max() as f64).contains(&amount).then_some(amount as u64)
@@ -58,7 +56,7 @@ impl Measure {
         let unit = match self {
             Self::Cost => 1e6,
             Self::Time => 1e3,
-            Self::OutputTokens | Self::Turns => 1.0,
+            Self::Turns => 1.0,
         };
         (1.0 / unit, self.max() as f64 / unit)
     }
@@ -66,7 +64,6 @@ impl Measure {
     pub const fn max(self) -> u64 {
         match self {
             Self::Cost => MAX_COST as u64 * 1_000_000,
-            Self::OutputTokens => MAX_TOKENS as u64,
             Self::Time => MAX_TIME_MS,
             Self::Turns => MAX_COUNT as u64,
         }
@@ -94,10 +91,6 @@ pub struct BudgetBounds(pub Map<Measure, BoundValue<u64>>);
 impl BudgetBounds {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
-    }
-
-    pub fn has(&self, measure: Measure) -> bool {
-        self.0.contains_key(&measure)
     }
 
     /// Returns the budget; `value_of` returns the value of an input in the unit of the file. A value that is no amount

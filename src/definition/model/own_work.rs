@@ -3,13 +3,12 @@
 use super::budget::BudgetBounds;
 use super::gate::as_name;
 use super::models::OwnModel;
-use super::outcomes::{Outcome, Target};
+use super::outcomes::Outcome;
 use super::own_limits::OwnLimits;
-use super::parallel::Decide;
 use super::results::Results;
 use super::value_type::Output;
 use super::work::{Question, Step, Work};
-use super::workflow::{ContextMode, Entry, Phase, ToolPolicy};
+use super::workflow::{ContextMode, Phase, ToolPolicy};
 
 /// The parts of an entry without the model that a user writes.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,30 +55,8 @@ impl From<OwnWork> for Phase {
     }
 }
 
-/// Returns the place of a run at a parallel group with these entries: a phase with the id, the name and the outcomes of
-/// the group. `given` are the outcomes for which the group gives targets.
-pub(crate) fn place(
-    (id, name, file, at): (String, String, String, Vec<usize>),
-    decide: Option<&Decide>,
-    given: &[Outcome],
-    entries: &[Entry],
-) -> Phase {
-    let names: Vec<&str> = match decide {
-        None => Vec::new(),
-        Some(Decide::First(names)) => names.iter().map(String::as_str).collect(),
-        Some(Decide::Majority) => {
-            let of_entries = entries.iter().flat_map(Entry::outcomes);
-            given.iter().chain(of_entries).map(|outcome| outcome.name.as_str()).collect()
-        }
-    };
-    let mut outcomes: Vec<Outcome> = Vec::new();
-    for name in names {
-        if outcomes.iter().all(|other| other.name != name) {
-            let of_group = given.iter().find(|outcome| outcome.name == name).cloned();
-            let next = || Outcome { of_entry: true, ..Outcome::new(name, Target::Next) };
-            outcomes.push(of_group.unwrap_or_else(next));
-        }
-    }
+/// Returns the place of a run at a parallel group: a phase with the id, the name and the outcomes of the group, the worst first.
+pub(crate) fn place((id, name, file, at): (String, String, String, Vec<usize>), outcomes: Vec<Outcome>) -> Phase {
     OwnWork { id, name, file, at, work: Work::Branches, outcomes, outputs: Vec::new() }.into()
 }
 

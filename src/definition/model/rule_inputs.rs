@@ -71,7 +71,6 @@ pub(crate) fn inputs_of_rules<'a>(
 /// A field with a bound.
 #[derive(Debug, Clone, Copy)]
 pub enum BoundField<'a> {
-    MaxLoops,
     GateAttempts,
     Budget(Measure),
     /// `parallel` of the group.
@@ -92,7 +91,6 @@ type BoundOfInput<'a> = ((Option<&'a Phase>, BoundField<'a>), &'a str);
 pub(crate) fn bounds_of_inputs<'a>(workflow: &'a Workflow) -> Vec<BoundOfInput<'a>> {
     let mut found: Vec<BoundOfInput> = Vec::new();
     let mut add = |of, field, name: Option<&'a str>| found.extend(name.map(|name| ((of, field), name)));
-    add(None, BoundField::MaxLoops, workflow.max_loops.input());
     add(None, BoundField::AtOnce, workflow.parallel.as_ref().and_then(|parallel| parallel.at_once.input()));
     for (measure, bound) in &workflow.budget.0 {
         add(None, BoundField::Budget(*measure), bound.input());

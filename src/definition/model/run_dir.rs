@@ -15,7 +15,6 @@ impl Workflow {
             self.advance_reminder.as_ref(),
             self.block_reason_template.as_ref(),
             self.completion_message.as_ref(),
-            self.stop_message.as_ref(),
             self.not_done_reminder.as_ref(),
         ];
         let written = self.limits.write.iter().flatten();

@@ -1,7 +1,7 @@
 //! The fields of the files that users write. The reader accepts these fields; the JSON Schemas and the tables of the
 //! documentation are generated from them.
 
-use super::parallel::{Decide, Parallel};
+use super::parallel::Parallel;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Field {
@@ -29,8 +29,6 @@ pub enum Kind {
     Bool,
     /// A number from 0.
     Number,
-    /// A whole number from 0 to this one.
-    WholeNumber(u32),
     /// A list of names.
     Names,
     /// A list of names of tools.
@@ -86,11 +84,9 @@ pub enum Kind {
     WordOrCount(&'static str, u32),
     /// The list of entries of a group, each as in the list of phases; with at most this many.
     Group(usize),
-    /// A mapping with these fields; also true and false, if `switch`.
+    /// A mapping with these fields.
     Mapping {
         fields: &'static [Field],
-        /// `true` and `false` are accepted too.
-        switch: bool,
         /// At most one of the fields is accepted.
         one: bool,
     },
@@ -185,8 +181,6 @@ pub fn is_metadata(key: &str) -> bool {
 pub const MAX_PHASES: usize = 1000;
 /// Maximum length of `whenToUse` and of `defaultTask`, in characters.
 pub const MAX_LINE: usize = 300;
-/// Maximum length of a countdown, in seconds.
-pub const MAX_DELAY_SECONDS: u32 = 3600;
 /// Maximum number of entries of `write`, and of `hide`.
 pub const MAX_PATHS: usize = 100;
 pub const SANDBOXES: [&str; 3] = ["required", "preferred", "off"];
@@ -201,7 +195,6 @@ pub const MAX_OUTCOMES: usize = 20;
 /// Maximum number of entries of `when`.
 pub const MAX_CONDITIONS: usize = 20;
 pub const MAX_COST: u32 = 1_000_000;
-pub const MAX_TOKENS: u32 = 1_000_000_000;
 /// Maximum of the other counts.
 pub const MAX_COUNT: u32 = 1_000_000;
 
@@ -358,7 +351,7 @@ table! {
         "with": Kind::Values => "none",
         /// Targets of the outcomes of the phase, in place of the targets in its file, or of the outcomes of the nested
         /// workflow or group: `next`, `loop`, `done`, `stop`, `end` or the `id` of an entry. In the place of a target a
-        /// mapping: `to`, and `max` with `then`.
+        /// mapping: `to`, and `max` with `then`. A parallel group ends with the first of them with which a branch ends.
         "outcomes": Kind::Outcomes => "of a phase the targets in its file; after a nested workflow the next entry follows",
         /// The model of the phase, in place of that of its file, or of all phases of the nested workflow or group that have
         /// none, in place of that of its `workflow.yaml`.
@@ -371,30 +364,23 @@ table! {
         "env": Kind::Variables => "none",
         /// With `run`: values that the command gives, by name, as one JSON object on its standard output.
         "outputs": Kind::Outputs(&STEP_OUTPUT_FIELDS) => "none",
-        /// The entries of a group: a part of this workflow that is a scope of its own, for targets, loops and budgets.
+        /// The entries of a group: a part of this workflow that is a scope of its own, for targets and loops.
         "phases": Kind::Group(MAX_PHASES) => "",
         /// Allows the agent to loop back to the first entry of the group.
         "loopable": Kind::Bool => "true",
-        /// Maximum number of loops of the group before it is left.
-        "maxLoops": Kind::OrInput(&Kind::WholeNumber(MAX_COUNT)) => "20",
-        /// The bounds of the group, each time that the run enters it.
-        "budget": Kind::Mapping { fields: &BUDGET_FIELDS, switch: false, one: false } => "no bound",
         /// Repeats the group for each item, in order: a list, or `input.NAME` or `output.ID.NAME` of a list. In texts
         /// `{item}`, `{itemNumber}` and `{itemCount}`. Without an item the group is passed over.
         "each": Kind::Items => "the group is gone through once",
         /// The entries of the group are branches, or with `each` its items: agents work on them at the same time.
         /// `true` allows 4 agents at a time, a number that many.
         "parallel": Kind::OrInput(&Kind::AtOnce(Parallel::MOST_AT_ONCE as u32)) => "false",
-        /// The outcome of a parallel group: the first of these outcomes with which a branch ends, or with `majority`
-        /// the outcome of more than half of the branches.
-        "decide": Kind::WordOrNames(&[Decide::MAJORITY]) => "the group has no outcome",
         /// Number of branches, of those whose `when` holds, that must come to their end; with fewer the run pauses.
         "need": Kind::WordOrCount("all", Parallel::MAX as u32) => "all",
     ];
 }
 
 /// The fields of an entry that only a group has.
-pub const GROUP_FIELDS: [&str; 8] = ["phases", "each", "parallel", "decide", "need", "loopable", "maxLoops", "budget"];
+pub const GROUP_FIELDS: [&str; 5] = ["phases", "each", "parallel", "need", "loopable"];
 
 pub const CONTEXTS: [&str; 2] = ["shared", "fresh"];
 
@@ -471,14 +457,14 @@ table! {
         /// `preferred`: such commands run without limits; `off`: all do.
         "sandbox": Kind::OneOf(&SANDBOXES) => "required",
         /// The tools that the agent may use. `workflow_step` is always allowed.
-        "tools": Kind::Mapping { fields: &TOOLS_FIELDS, switch: false, one: true } => "every tool is allowed",
+        "tools": Kind::Mapping { fields: &TOOLS_FIELDS, one: true } => "every tool is allowed",
     ];
 }
 
 table! {
     pub const SETTINGS_FIELDS: [
         /// Limits that hold in every session, with and without a run.
-        "limits": Kind::Mapping { fields: &LIMITS_FIELDS, switch: false, one: false } => "none",
+        "limits": Kind::Mapping { fields: &LIMITS_FIELDS, one: false } => "none",
         /// Names for models, each with a model `PROVIDER/ID`, also with `:LEVEL`, or with a list of them: the first for
         /// which you have a key.
         "models": Kind::Aliases => "none",
@@ -571,8 +557,6 @@ table! {
     pub const BUDGET_FIELDS: [
         /// The cost in US dollars, as pi reports it. Models without a price are not counted.
         "cost": Kind::OrInput(&Kind::Dollars(MAX_COST)) => "no bound",
-        /// Output tokens, including reasoning tokens.
-        "outputTokens": Kind::OrInput(&Kind::Count(MAX_TOKENS)) => "no bound",
         /// The time at work, without the time of the user's answers.
         "time": Kind::OrInput(&Kind::Duration("45m")) => "no bound",
         /// Turns: answers of the model.

@@ -39,25 +39,14 @@ pub const INITIAL_MESSAGE_VARIABLES: [&str; 9] = [
 pub const BLOCK_REASON_VARIABLES: [&str; 6] =
     ["workflowName", "phaseName", "toolName", "allowedTools", RUN_DIR, WORKFLOW_DIR];
 
-pub const COMPLETION_VARIABLES: [&str; 9] = [
-    "workflowName",
-    "taskDescription",
-    "taskId",
-    "phaseCount",
-    RUN_DIR,
-    WORKFLOW_DIR,
-    PREVIOUS_SUMMARY,
-    "evidence",
-    "usage",
-];
-
-pub const STOP_VARIABLES: [&str; 11] = [
+pub const COMPLETION_VARIABLES: [&str; 12] = [
     "workflowName",
     "phaseName",
     "phaseEmoji",
     "outcome",
     "taskDescription",
     "taskId",
+    "phaseCount",
     RUN_DIR,
     WORKFLOW_DIR,
     PREVIOUS_SUMMARY,
@@ -93,9 +82,9 @@ pub const MEANINGS: [(&str, &str); 30] = [
     ("taskDescription", "the task"),
     ("taskId", "`wf-…`, unique for each run"),
     ("phaseId", "id of the phase"),
-    ("phaseName", "name of the phase"),
-    ("phaseEmoji", "emoji of the phase"),
-    ("phaseInstructions", "instructions of the phase; `(as given for this phase)` if the agent still has them in view"),
+    ("phaseName", "name of the phase; at the end, of the last one"),
+    ("phaseEmoji", "emoji of that phase"),
+    ("phaseInstructions", "`(as given for this phase)`: the agent has the instructions of the phase in view"),
     ("previousPhaseName", "name of the previous phase in the innermost workflow, or `(start)`"),
     ("nextPhaseName", "name of the next phase in the innermost workflow, or `DONE`"),
     ("blockedToolsList", "the phase's blacklist, or `(none)`"),
@@ -117,7 +106,7 @@ pub const MEANINGS: [(&str, &str); 30] = [
         "evidence",
         "the results of the checks of all gates, one per line; without this variable only those that failed or were skipped are appended",
     ),
-    ("outcome", "the outcome with which the run was stopped"),
+    ("outcome", "the outcome with which the run was stopped, or `done` or `cancelled`"),
     ("usage", "turns, tokens, cost and time of the whole run"),
     ("firstPhaseId", "id of the first phase"),
     ("firstPhaseName", "name of the first phase"),

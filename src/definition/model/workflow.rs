@@ -3,7 +3,6 @@
 use crate::sorted::Map;
 use std::rc::Rc;
 
-use super::bound_values::BoundValue;
 use super::budget::BudgetBounds;
 use super::gate::{Gate, as_name};
 use super::inputs::{Given, Input};
@@ -15,8 +14,8 @@ use super::paths::package_of;
 use super::paths::{is_group_key, is_key, last_part};
 use super::results::Results;
 use super::schema::{
-    self, BUDGET_FIELDS, CONTEXTS, ENTRY_FIELDS, GATE, INPUT_FIELDS, Kind, MAX_COUNT, MAX_DELAY_SECONDS, MAX_LINE,
-    MAX_PHASES, MODEL, Needed, OUTPUT_FIELDS, OWN_LIMITS, TOOLS_FIELDS, field, fields, required,
+    self, BUDGET_FIELDS, CONTEXTS, ENTRY_FIELDS, GATE, INPUT_FIELDS, Kind, MAX_LINE, MAX_PHASES, MODEL, Needed,
+    OUTPUT_FIELDS, OWN_LIMITS, TOOLS_FIELDS, field, fields, required,
 };
 use super::scripts::Scripts;
 use super::settings::BUILTIN_ROOT;
@@ -25,7 +24,6 @@ use super::value_type::{Bounds, Output, ValueType};
 use super::values::{Condition, Each, WorkflowOutput};
 use super::variables::{
     BLOCK_REASON_VARIABLES, COMPLETION_VARIABLES, INITIAL_MESSAGE_VARIABLES, NOT_DONE_VARIABLES, PHASE_VARIABLES,
-    STOP_VARIABLES,
 };
 use super::words::with_emoji;
 use super::work::Work;
@@ -81,17 +79,11 @@ fields! {
             Kind::Template(&BLOCK_REASON_VARIABLES),
             "says that the tool is blocked in this phase",
         ),
-        /// The message to the user at the end.
+        /// The message to the user at the end, also of a run that an outcome with the target `stop` has stopped.
         text completion_message: Option<String> = field(
             "completionMessage",
             Kind::Template(&COMPLETION_VARIABLES),
-            "says that the workflow is complete, with its task",
-        ),
-        /// The message at the end of a run that an outcome with the target `stop` has stopped.
-        text stop_message: Option<String> = field(
-            "stopMessage",
-            Kind::Template(&STOP_VARIABLES),
-            "says where the run was stopped, and with which outcome",
+            "says that the workflow is complete, or where and with which outcome it was stopped",
         ),
         /// The prompt for an agent that stops before the end.
         text not_done_reminder: Option<String> = field(
@@ -99,14 +91,8 @@ fields! {
             Kind::Template(&NOT_DONE_VARIABLES),
             "says that the workflow is still active, with the phase's instructions",
         ),
-        /// Automatic continuation of an agent that stops before the end, with its bounds.
-        rule auto_continue: Option<AutoContinue> =
-            field("autoContinue", Kind::Mapping { fields: AutoContinue::FIELDS, switch: true, one: false }, "true"),
-        /// Maximum number of loops of the workflow before it is left.
-        rule max_loops: BoundValue<u32> = field("maxLoops", Kind::OrInput(&Kind::WholeNumber(MAX_COUNT)), "20"),
-        /// When the agent gets the complete context prompt: once in each phase, or with every agent run.
-        text context_injection: ContextInjection =
-            field("contextInjection", Kind::OneOf(&["oncePerPhase", "everyRun"]), "oncePerPhase"),
+        /// Automatic continuation of an agent that stops before the end.
+        rule auto_continue: bool = field("autoContinue", Kind::Bool, "true"),
         /// The default of `context` for all phases but the first. A nested workflow begins as a phase in its place
         /// would.
         rule context: Option<ContextMode> = field("context", Kind::OneOf(&CONTEXTS), CONTEXTS[0]),
@@ -118,7 +104,7 @@ fields! {
         /// The bounds of a run, or of the work in a nested workflow. When a bound is reached, the run pauses, and the
         /// user is asked for more.
         rule budget: BudgetBounds =
-            field("budget", Kind::Mapping { fields: &BUDGET_FIELDS, switch: false, one: false }, "no bound"),
+            field("budget", Kind::Mapping { fields: &BUDGET_FIELDS, one: false }, "no bound"),
         /// Its limits. Of a workflow the default of its phases, not of nested workflows.
         rule limits: OwnLimits => OWN_LIMITS,
         /// The model of phases that have none, also in nested workflows.
@@ -235,49 +221,14 @@ impl Workflow {
 
 /// The place of a group: of entries that are a scope of their own within the file of a workflow.
 ///
-/// A group is a [`Workflow`] with the fields of the workflow of its file, except for its entries, `loopable`,
-/// `maxLoops`, `budget` and `model`.
+/// A group is a [`Workflow`] with the fields of the workflow of its file, except for its entries, `loopable` and `model`;
+/// it has no `budget`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
     /// The key of the workflow of the file.
     pub file: String,
     /// The indices of the entries that lead from the file to the group, at least one.
     pub at: Vec<usize>,
-}
-
-fields! {
-    /// Bounds of automatic continuation after the agent stopped too early.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub struct AutoContinue {
-        /// Length of the countdown, in seconds.
-        rule delay_seconds: u32 = field("delaySeconds", Kind::WholeNumber(MAX_DELAY_SECONDS), "3"),
-        /// Number of automatic continuations in one phase after which the run pauses.
-        rule max_per_phase: u32 = field("maxPerPhase", Kind::WholeNumber(MAX_COUNT), "10"),
-        /// Number of consecutive automatic continuations without work after which the run pauses. The run also pauses
-        /// after more cut-off answers in a row than this number.
-        rule max_idle: u32 = field("maxIdle", Kind::WholeNumber(MAX_COUNT), "3"),
-        /// Number of consecutive tool calls that bring nothing new after which the run pauses; 0 for no bound. The
-        /// bound also holds with `autoContinue: false`.
-        rule max_repeats: u32 = field("maxRepeats", Kind::WholeNumber(MAX_COUNT), "20"),
-    }
-}
-
-impl Default for AutoContinue {
-    fn default() -> Self {
-        Self { delay_seconds: 3, max_per_phase: 10, max_idle: 3, max_repeats: 20 }
-    }
-}
-
-pub const DEFAULT_MAX_LOOPS: u32 = 20;
-
-/// The occasions on which the agent gets the whole context prompt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ContextInjection {
-    /// At the beginning of a phase, and again when the model may have lost the prompt. In between, a short reminder.
-    #[default]
-    OncePerPhase,
-    /// With every run of the agent; the model sees the newest prompt only.
-    EveryRun,
 }
 
 /// The part of the earlier conversation that the model sees in a phase.
@@ -355,7 +306,7 @@ fields! {
         text emoji: String = field("emoji", Kind::FreeText, "none"),
         /// The tools that the agent may use. `workflow_step` is always allowed.
         rule tools: ToolPolicy =
-            field("tools", Kind::Mapping { fields: &TOOLS_FIELDS, switch: false, one: true }, "every tool is allowed"),
+            field("tools", Kind::Mapping { fields: &TOOLS_FIELDS, one: true }, "every tool is allowed"),
         /// Its limits. Of a workflow the default of its phases, not of nested workflows.
         rule limits: OwnLimits => OWN_LIMITS,
         /// Names of subagent profiles, listed in the context prompt.
@@ -386,7 +337,7 @@ fields! {
         rule model: OwnModel => MODEL,
         /// The bounds of each visit of the phase.
         rule budget: BudgetBounds =
-            field("budget", Kind::Mapping { fields: &BUDGET_FIELDS, switch: false, one: false }, "no bound"),
+            field("budget", Kind::Mapping { fields: &BUDGET_FIELDS, one: false }, "no bound"),
         /// Where the run goes when a visit has used up the `budget` of the phase: `pause`, or a target as in
         /// `outcomes`. The gate of the phase is not checked then.
         rule on_budget: Option<Target> = field("onBudget", Kind::Text, "pause"),

@@ -68,7 +68,6 @@ pub(crate) fn read(fields: &mut Fields) -> BudgetBounds {
 const fn expected(measure: Measure) -> &'static str {
     match measure {
         Measure::Cost => "a number of US dollars from 0.000001 to 1000000",
-        Measure::OutputTokens => "a whole number from 1 to 1000000000",
         Measure::Time => "a duration like `45m` or `1h 30m`, or a number of seconds, at most a year",
         Measure::Turns => "a whole number from 1 to 1000000",
     }
@@ -95,9 +94,9 @@ fn meant(measure: Measure, value: &Yaml) -> Option<String> {
 fn amount(measure: Measure, value: &Yaml) -> Option<u64> {
     let number = match (measure, value) {
         (Measure::Cost, Yaml::Number(dollars, _)) => *dollars,
-        (Measure::OutputTokens | Measure::Turns, Yaml::Number(number, _)) if number.fract() == 0.0 => *number,
+        (Measure::Turns, Yaml::Number(number, _)) if number.fract() == 0.0 => *number,
         (Measure::Time, value) => duration(value)?.as_secs_f64(),
-        (Measure::Cost | Measure::OutputTokens | Measure::Turns, _) => return None,
+        (Measure::Cost | Measure::Turns, _) => return None,
     };
     measure.amount(number)
 }

@@ -1,17 +1,15 @@
 //! Reads the value of a field by its type.
 
-use super::fields::{Fields, no_switch, texts};
+use super::fields::{Fields, texts};
 use super::own_limits::PathVariables;
 use super::values::{scalar, written};
 use super::yaml::Yaml;
 use super::{budget, gate, inputs, models, outcomes, outputs, own_limits, results, tools, workflow_outputs};
 use crate::definition::diagnostic::{FieldProblem, PathPart};
 use crate::definition::model::WorkflowOutput;
-use crate::definition::model::schema::names;
 use crate::definition::model::{
-    AutoContinue, BoundValue, BudgetBounds, ContextInjection, ContextMode, Entry, Field, FromField, Gate, Input, Kind,
-    Outcome, Output, OwnLimits, OwnModel, Results, Show, Target, ToolPolicy, VALUE_TYPES, is_blank, is_command_name,
-    trim,
+    BudgetBounds, ContextMode, Entry, Field, FromField, Gate, Input, Kind, Outcome, Output, OwnLimits, OwnModel,
+    Results, Show, Target, ToolPolicy, VALUE_TYPES, is_blank, is_command_name, trim,
 };
 
 macro_rules! by_type {
@@ -37,12 +35,8 @@ by_type! {
     },
     Option<usize> => |fields, _| max_length(fields),
     Option<Vec<String>> => |fields, _| profiles(fields),
-    BoundValue<u32> => |fields, field| fields.bounded(field.name, number(field.default), 0..=most(&field.kind)),
-    Option<AutoContinue> => |fields, _| auto_continue(fields),
     BudgetBounds => |fields, _| budget::read(fields),
     OwnLimits => |fields, _| own_limits::read(fields, PathVariables::OfRun),
-    ContextInjection =>
-        |fields, field| choice(fields, field, [Self::OncePerPhase, Self::EveryRun]).unwrap_or_default(),
     Option<ContextMode> => |fields, field| choice(fields, field, [ContextMode::Shared, ContextMode::Fresh]),
     Option<Gate> => |fields, _| gate::read(fields),
     Option<Target> => |fields, _| on_budget(fields),
@@ -58,34 +52,10 @@ by_type! {
     Vec<WorkflowOutput> => |fields, _| workflow_outputs::read(fields),
 }
 
-/// Returns the number that a table has as text.
-fn number(default: &str) -> u32 {
-    default.parse().unwrap_or_default()
-}
-
-/// Returns the greatest number that a kind allows.
-fn most(kind: &Kind) -> u32 {
-    match kind {
-        Kind::WholeNumber(most) => *most,
-        Kind::OrInput(kind) => most(kind),
-        _ => u32::MAX,
-    }
-}
-
 /// Reads one of the words of a field as the value at the index of the word; `None` without the field.
 fn choice<T: Copy, const N: usize>(fields: &mut Fields, field: &'static Field, values: [T; N]) -> Option<T> {
     let Kind::OneOf(words) = field.kind else { return None };
     fields.given_choice(field.name, words, &values)
-}
-
-/// The part of a file with the bounds of automatic continuation.
-struct Bounds<'a, 'b>(&'a mut Fields<'b>);
-
-impl FromField<Bounds<'_, '_>> for u32 {
-    fn from_field(bounds: &mut Bounds, field: &'static Field) -> Self {
-        let at = [PathPart::Key("autoContinue"), PathPart::Key(field.name)];
-        bounds.0.whole_number(&at, number(field.default), 0..=most(&field.kind))
-    }
 }
 
 /// Reads a text; empty without one: the reader of the file knows the default.
@@ -142,30 +112,6 @@ fn max_length(fields: &mut Fields) -> Option<usize> {
     };
     fields.report(&[PathPart::Key(field)], problem);
     None
-}
-
-const AUTO_CONTINUE: [&str; AutoContinue::FIELDS.len()] = names(AutoContinue::FIELDS);
-
-/// Reads `autoContinue`: true, false, or a mapping of its bounds.
-fn auto_continue(fields: &mut Fields) -> Option<AutoContinue> {
-    let value = match fields.tree.root.get("autoContinue") {
-        None | Some(Yaml::Null | Yaml::Bool(true, _)) => return Some(AutoContinue::default()),
-        Some(Yaml::Bool(false, _)) => return None,
-        Some(value) => value.clone(),
-    };
-    let Yaml::Map(entries) = &value else {
-        let problem = no_switch("autoContinue", "`true`, `false` or a mapping", &value);
-        fields.report(&[PathPart::Key("autoContinue")], problem);
-        return None;
-    };
-    for (key, _) in entries {
-        if !AUTO_CONTINUE.contains(&&**key) {
-            let (of, field) = ("autoContinue", key.clone());
-            let problem = FieldProblem::UnknownPart { of, field, known: &AUTO_CONTINUE };
-            fields.report(&[PathPart::Key("autoContinue"), PathPart::Name(key)], problem);
-        }
-    }
-    Some(AutoContinue::read(&mut Bounds(fields)))
 }
 
 /// Reads `onBudget`; `None` for a pause, and after an error.

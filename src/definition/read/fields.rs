@@ -377,17 +377,10 @@ impl<'a> Fields<'a> {
         default
     }
 
-    /// Reads a whole number in a range, at a path of one or two keys.
-    pub fn whole_number(&mut self, path: &[PathPart], default: u32, range: RangeInclusive<u32>) -> u32 {
-        let mut value = Some(&self.tree.root);
-        let mut names = Vec::new();
-        for part in path {
-            if let PathPart::Key(key) = part {
-                value = value.and_then(|value| value.get(key));
-                names.push(*key);
-            }
-        }
-        let found = match value {
+    /// Reads a whole number in a range.
+    fn whole_number(&mut self, field: &'static str, default: u32, range: RangeInclusive<u32>) -> u32 {
+        let path = &[PathPart::Key(field)];
+        let found = match self.tree.root.get(field) {
             None | Some(Yaml::Null) => return default,
             Some(Yaml::Number(number, _))
                 if number.fract() == 0.0 && (f64::from(*range.start())..=f64::from(*range.end())).contains(number) =>
@@ -396,21 +389,21 @@ impl<'a> Fields<'a> {
             }
             Some(Yaml::Number(_, text)) => format!("`{text}`"),
             Some(Yaml::String(text)) if text.trim().parse::<u32>().is_ok() => {
-                let (field, value) = (names.join("."), text.clone());
+                let value = text.clone();
                 let expected = format!("a whole number from {} to {}", range.start(), range.end());
                 let problem = if self.is_bare(path, text) {
                     // YAML reads `010` as a text.
                     let number = text.trim().parse::<u32>().ok();
                     FieldProblem::bad(field, expected, format!("`{text}`")).suggest(number.map(|it| it.to_string()))
                 } else {
-                    FieldProblem::Quoted { field, expected, value }
+                    FieldProblem::Quoted { field: field.to_owned(), expected, value }
                 };
                 self.report(path, problem);
                 return default;
             }
             Some(other) => other.kind().to_string(),
         };
-        self.report(path, FieldProblem::OutOfRange { field: names.join("."), range, found });
+        self.report(path, FieldProblem::OutOfRange { field, range, found });
         default
     }
 
@@ -419,7 +412,7 @@ impl<'a> Fields<'a> {
         let (at, tree) = ([PathPart::Key(field)], Rc::clone(&self.tree));
         match tree.root.get(field).and_then(|value| self.input_of_bound(&at, field, value)) {
             Some(name) => BoundValue::Input(name),
-            None => self.whole_number(&at, default, range).into(),
+            None => self.whole_number(field, default, range).into(),
         }
     }
 

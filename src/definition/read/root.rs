@@ -18,9 +18,9 @@ use crate::definition::diagnostic::{
 use crate::definition::model::own_work;
 use crate::definition::model::paths::resolve;
 use crate::definition::model::{
-    Check, CheckKind, Entry, EntryKind, FileError, FileKind, Gate, Given, Group, LeftOut, Listed, Outcome, OwnModel,
-    Parts, Phase, Replacing, Root, SETTINGS_FILE, Scripts, Settings, Show, Stale, Surroundings, USERS_ROOT, ValueName,
-    Workflow, either, group_key, join, last_part, means_settings, nearest,
+    BudgetBounds, Check, CheckKind, Entry, EntryKind, FileError, FileKind, Gate, Given, Group, LeftOut, Listed,
+    Outcome, OwnModel, Parts, Phase, Replacing, Root, SETTINGS_FILE, Scripts, Settings, Show, Stale, Surroundings,
+    USERS_ROOT, ValueName, Workflow, either, group_key, join, last_part, means_settings, nearest,
 };
 
 /// Number of entries that a regular expression of a gate counts as, because compiling it takes time.
@@ -489,7 +489,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
         (id, name, outcomes, model): (Option<&str>, Option<&str>, &[Outcome], OwnModel),
     ) -> Result<(String, String), Stop> {
         let file = listing.workflow;
-        let GroupRef { loopable, max_loops, budget, each, parallel, entries } = group;
+        let GroupRef { loopable, each, parallel, entries } = group;
         listing.at.push(index);
         let phases = self.entries(listing, entries)?;
         let at = listing.at.clone();
@@ -501,11 +501,10 @@ impl<'a, 'f> RootReader<'a, 'f> {
             (None, all) => format!("{} … {}", named(all.first()), named(all.last())),
         };
         let key = group_key(&file.key, &at);
-        let place = parallel.as_ref().map(|parallel| {
+        let place = parallel.as_ref().map(|_| {
             let id = id.unwrap_or(&name).to_owned();
             let of = (id, name.clone(), listing.file.to_owned(), at.clone());
-            let place = own_work::place(of, parallel.decide.as_ref(), outcomes, &phases);
-            Rc::new(place)
+            Rc::new(own_work::place(of, outcomes.to_vec()))
         });
         listing.groups.push(Workflow {
             key: key.clone(),
@@ -515,8 +514,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
             show: Show::Workflows,
             // Entries that are branches have no common beginning to loop to.
             loopable: loopable && (parallel.is_none() || each.is_some()),
-            max_loops,
-            budget,
+            budget: BudgetBounds::default(),
             model,
             phases,
             each,

@@ -5,13 +5,13 @@ use std::rc::Rc;
 
 use super::fields::{Fields, not_a_list, text};
 use super::yaml::{Tree, Yaml};
-use super::{budget, conditions, each, inputs, models, outcomes, parallel, step};
+use super::{conditions, each, inputs, models, outcomes, parallel, step};
 use crate::definition::diagnostic::meant;
 use crate::definition::diagnostic::{Diagnostic, FieldProblem, Mapping, PathPart, PhaseProblem};
 use crate::definition::model::schema;
 use crate::definition::model::{
-    BoundValue, BudgetBounds, Condition, DEFAULT_MAX_LOOPS, Each, Given, Kind, MAX_COUNT, MAX_PHASES, Outcome,
-    OwnModel, OwnWork, Parallel, Show, Workflow, is_blank, is_command_name, last_part, nearest, title_case,
+    Condition, Each, Given, Kind, MAX_PHASES, Outcome, OwnModel, OwnWork, Parallel, Show, Workflow, is_blank,
+    is_command_name, last_part, nearest, title_case,
 };
 
 const FIELDS: [&str; Workflow::FIELDS.len()] = schema::names(Workflow::FIELDS);
@@ -66,8 +66,6 @@ pub(crate) enum EntryRefKind {
 /// A group as it is written: its own fields, and its entries.
 pub(crate) struct GroupRef {
     pub loopable: bool,
-    pub max_loops: BoundValue<u32>,
-    pub budget: BudgetBounds,
     pub each: Option<Each>,
     pub parallel: Option<Parallel>,
     pub entries: Vec<EntryRef>,
@@ -158,14 +156,13 @@ fn entry_help(entry: &Yaml) -> Option<(&str, String)> {
 fn group(fields: &mut Fields, here: &[PathPart], at: &[usize]) -> Option<GroupRef> {
     fields.within(here, |fields| {
         let loopable = fields.switch("loopable", true);
-        let max_loops = fields.bounded("maxLoops", DEFAULT_MAX_LOOPS, 0..=MAX_COUNT);
-        let (budget, each) = (budget::read(fields), each::read(fields));
+        let each = each::read(fields);
         let parallel = parallel::read(fields);
         if parallel.is_some() && fields.tree.root.get("each").is_none() {
             parallel::without_each(fields);
         }
         let entries = phases(fields, at);
-        GroupRef { loopable, max_loops, budget, each, parallel, entries }
+        GroupRef { loopable, each, parallel, entries }
     })
 }
 

@@ -86,10 +86,6 @@ fn each_field_of_a_part_that_is_a_rule_needs_a_value() {
         let lines = format!("tools:\n  {}:\n", field.name);
         has_no_value(errors("", &lines), &format!("tools.{}", field.name));
     }
-    for field in AutoContinue::FIELDS {
-        let lines = format!("autoContinue:\n  {}:\n", field.name);
-        has_no_value(errors(&lines, ""), &format!("autoContinue.{}", field.name));
-    }
     for field in &INPUT_FIELDS {
         let lines = format!("inputs:\n  x:\n    {}:\n    type: text\n", field.name);
         match field.name {

@@ -53,14 +53,12 @@ fn a_mistyped_rule_is_an_error() {
         "modle: p/x",
         "thinkng: high",
         "whitelst: [read]",
-        "max_loops: 3",
         "maxLoop: 3",
         "contxt: fresh",
         "outcoms: { a: next }",
         "sumary: required",
         // Fields of other places.
         "turns: 4",
-        "outputTokens: 9",
         "whitelist: [read]",
         "contains: x",
         "timeout: 10m",
@@ -121,11 +119,9 @@ fn data_has_a_place() {
             let found = [found(&line, ""), found("", &line)];
             assert_eq!(found, [[], []], "{line}");
         }
-        for lines in [
-            format!("autoContinue: {{ {name}: 1 }}\n"),
-            format!("inputs: {{ a: {{ type: text, {name}: 1 }} }}\n"),
-            format!("budget: {{ turns: 1, {name}: 1 }}\n"),
-        ] {
+        for lines in
+            [format!("inputs: {{ a: {{ type: text, {name}: 1 }} }}\n"), format!("budget: {{ turns: 1, {name}: 1 }}\n")]
+        {
             is_error(&lines, &found(&lines, ""));
         }
         for lines in [format!("gate: [{{ run: make, {name}: 1 }}]\n"), format!("tools: {{ {name}: 1 }}\n")] {

@@ -110,7 +110,7 @@ proptest! {
     fn what_is_reported_of_branches_holds(
         conditions in prop::collection::vec(prop::option::of((any::<bool>(), 0..3_usize)), 2..5),
         targets in prop::collection::vec((0..3_usize, 0..3_usize), 4),
-        decide in prop::sample::select(vec!["", ", decide: majority", ", decide: [good]", ", decide: [bad, good]"]),
+        named in prop::sample::select(vec!["", ", outcomes: {good: next}", ", outcomes: {bad: done, good: next}"]),
     ) {
         const TARGETS: [&str; 3] = ["next", "done", "stop"];
         const OUTCOMES: [&str; 3] = ["x", "y", "z"];
@@ -122,7 +122,7 @@ proptest! {
         });
         let entries: Vec<String> = entries.collect();
         let yaml = format!(
-            "inputs: {{i: {{type: choice, options: [i0, i1, i2]}}}}\nphases:\n  - first.md\n  - {{phases: [{}], id: g, parallel: true{decide}}}\n  - last.md",
+            "inputs: {{i: {{type: choice, options: [i0, i1, i2]}}}}\nphases:\n  - first.md\n  - {{phases: [{}], id: g, parallel: true{named}}}\n  - last.md",
             entries.join(", ")
         );
         let lines: Vec<String> = targets
@@ -133,17 +133,12 @@ proptest! {
         phases.extend(ids.iter().copied().zip(lines.iter().map(String::as_str)).take(conditions.len()));
         let (_, diagnostics) = Library::check(&files(&yaml, &phases)).unwrap();
         let reported: Vec<String> = diagnostics.iter().map(Diagnostic::message).collect();
-        let of_decide = reported.iter().any(|message| message.starts_with("`decide`"));
+        let is_told = reported.iter().any(|message| message.starts_with("`outcomes`"));
         // An outcome with which no branch ends, and that is not reported.
         let ends = |name: &str| targets.iter().take(conditions.len()).any(|(good, bad)| {
             TARGETS[if name == "good" { *good } else { *bad }] != "stop"
         });
-        let named: Vec<&str> = ["good", "bad"].into_iter().filter(|name| decide.contains(name)).collect();
-        let is_wrong = match decide {
-            "" => false,
-            ", decide: majority" => !ends("good") && !ends("bad"),
-            _ => !named.iter().all(|name| ends(name)),
-        };
-        prop_assert_eq!(of_decide, is_wrong, "{}\n{:?}", yaml, reported);
+        let is_wrong = ["good", "bad"].into_iter().any(|name| named.contains(name) && !ends(name));
+        prop_assert_eq!(is_told, is_wrong, "{}\n{:?}", yaml, reported);
     }
 }

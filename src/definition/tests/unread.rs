@@ -170,7 +170,6 @@ fn each_field_that_the_seal_covers_is_a_rule() {
             "advanceReminder",
             "blockReasonTemplate",
             "completionMessage",
-            "stopMessage",
             "notDoneReminder",
         ]
     );

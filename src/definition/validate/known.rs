@@ -2,9 +2,7 @@
 
 use std::cell::RefCell;
 
-use crate::definition::model::{
-    Decide, Each, Entry, EntryKind, MAX_NESTING, RuleUse, Target, Workflow, inputs_of_rules,
-};
+use crate::definition::model::{Each, Entry, EntryKind, MAX_NESTING, RuleUse, Target, Workflow, inputs_of_rules};
 use crate::sorted::{Map, Set};
 
 use super::fuel::Fuel;
@@ -46,14 +44,10 @@ impl<'a> Known<'a> {
         };
         // Ends the recursion at a workflow that leads back to itself; such a workflow is left out.
         self.exits.borrow_mut().insert(&workflow.key, Set::new());
-        let found = match workflow.parallel.as_ref().map(|parallel| &parallel.decide) {
-            Some(None) => Set::new(),
-            Some(Some(Decide::First(names))) => {
-                let ends = self.ends(workflow, depth).into_iter();
-                ends.filter(|name| names.iter().any(|other| other == name)).collect()
-            }
-            None | Some(Some(Decide::Majority)) => self.ends(workflow, depth),
-        };
+        let mut found = self.ends(workflow, depth);
+        if let Some(place) = &workflow.place {
+            found.retain(|name| place.outcomes.iter().any(|outcome| outcome.name == *name));
+        }
         if self.fuel.is_over() {
             self.exits.borrow_mut().remove(key);
         } else {

@@ -1,15 +1,14 @@
 //! Validates parallel groups: the number of branches, ways from one branch to another, and files and values that two
 //! branches share.
 
-use super::flow::listed;
 use super::known::Known;
 use crate::definition::diagnostic::{
     Anchor, Anchored, FieldProblem, ParallelProblem, PathPart, Problem, Written, in_group,
 };
 use crate::definition::model::{
-    COMMAND_TOOLS, CheckKind, Command, ContextMode, Decide, Each, Entry, EntryKind, FileEntry, Given, Limits,
-    MAX_NESTING, Need, Parallel, Phase, Results, Sandbox, Target, ValueName, ValueType, Workflow, is_group_key,
-    may_be_of_one_item, may_meet, most_items, relative, stem,
+    COMMAND_TOOLS, CheckKind, Command, ContextMode, Each, Entry, EntryKind, FileEntry, Given, Limits, MAX_NESTING,
+    Need, Parallel, Phase, Results, Sandbox, Target, ValueName, ValueType, Workflow, is_group_key, may_be_of_one_item,
+    may_meet, most_items, relative, stem,
 };
 use crate::sorted::Set;
 
@@ -18,7 +17,6 @@ pub(crate) fn errors<'a>(group: &'a Workflow, known: &Known<'a>, all: &[FileEntr
     let (Some(parallel), Some(place)) = (&group.parallel, &group.group) else { return Vec::new() };
     let mut errors = Errors { group, place: &place.at, known, all, anchored: Vec::new() };
     errors.count(parallel);
-    errors.decide(parallel);
     let branches = errors.branches();
     for branch in &branches {
         errors.kind(branch);
@@ -125,35 +123,6 @@ impl<'a> Errors<'a, '_> {
             );
             self.report(problem, &[PathPart::Key("need")]);
         }
-    }
-
-    /// Checks the outcomes of `decide`: branches must be able to end with them.
-    fn decide(&mut self, parallel: &Parallel) {
-        let Some(decide) = &parallel.decide else { return };
-        let known = self.known.exits_of_branches(self.group);
-        let names = match decide {
-            Decide::First(names) => &names[..],
-            Decide::Majority => &[],
-        };
-        let is_unknown = |name: &&String| !known.contains(name.as_str());
-        let (found, at) = match names.iter().position(|name| is_unknown(&name)) {
-            Some(index) => {
-                let name = names.get(index).map_or("", String::as_str);
-                (name, vec![PathPart::Key("decide"), PathPart::Item(index)])
-            }
-            None if known.is_empty() => (Decide::MAJORITY, vec![PathPart::Key("decide")]),
-            None => return,
-        };
-        let problem = FieldProblem::bad(
-            "decide",
-            match known.is_empty() {
-                true => "no `decide`: its branches end without an outcome".into(),
-                false => listed(&known, "an outcome with which a branch ends"),
-            },
-            format!("`{found}`"),
-        )
-        .suggest(self.known.fuel.nearest(found, known.iter().copied()));
-        self.report(problem, &at);
     }
 
     fn branches(&self) -> Vec<Branch<'a>> {

@@ -5,9 +5,9 @@ use crate::sorted::Set;
 use super::flow::{Errors, FIELD_OF_ITEM, listed};
 use crate::definition::diagnostic::{FieldProblem, PathPart, Problem};
 use crate::definition::model::{
-    BoundField, CheckKind, Gate, Given, Group, Input, MAX_COUNT, MAX_GATE_ATTEMPTS, MAX_ITEMS, MAX_TIMEOUT_MS,
-    OwnLimits, Parallel, PathVariable, Phase, RUN_DIR_IN_BRACES, RuleUse, TypeOf, ValueName, ValueType, WayBound,
-    Workflow, bounds_of_inputs, group_key, is_narrowed, refusal, type_of, variables,
+    BoundField, CheckKind, Gate, Given, Group, Input, MAX_GATE_ATTEMPTS, MAX_ITEMS, MAX_TIMEOUT_MS, OwnLimits,
+    Parallel, PathVariable, Phase, RUN_DIR_IN_BRACES, RuleUse, TypeOf, ValueName, ValueType, WayBound, Workflow,
+    bounds_of_inputs, group_key, is_narrowed, refusal, type_of, variables,
 };
 
 impl<'a> Errors<'a, '_> {
@@ -115,7 +115,6 @@ impl<'a> Errors<'a, '_> {
         for ((phase, field), name) in bounds_of_inputs(workflow) {
             use PathPart::{Item, Key};
             let (at, min, max) = match field {
-                BoundField::MaxLoops => (vec![Key("maxLoops")], 0.0, f64::from(MAX_COUNT)),
                 BoundField::GateAttempts => (vec![Key("gateAttempts")], 1.0, f64::from(MAX_GATE_ATTEMPTS)),
                 BoundField::AtOnce => (vec![Key("parallel")], 1.0, Parallel::MOST_AT_ONCE as f64),
                 BoundField::Budget(measure) => {
@@ -199,7 +198,7 @@ impl<'a> Errors<'a, '_> {
 fn in_rule(as_what: RuleUse, field: String, found: &str, why: &str) -> Problem {
     let expected = match as_what {
         RuleUse::Path => "a value that can be part of the path in `gate.file` or `write`",
-        RuleUse::Bound => "a value that can be a bound, as in `maxLoops`",
+        RuleUse::Bound => "a value that can be a bound, as in `gateAttempts`",
     };
     FieldProblem::bad(field, expected, format!("{found}, which {why}")).into()
 }

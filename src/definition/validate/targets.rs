@@ -126,10 +126,9 @@ impl<'a> Errors<'a, '_> {
         if outcomes.is_empty() {
             return;
         }
-        let names = self.known.exits(key);
+        let group = self.known.workflows.get(key).copied().filter(|group| group.parallel.is_some());
+        let names = group.map_or_else(|| self.known.exits(key), |group| self.known.exits_of_branches(group));
         let of = if is_group_key(key) { "the group".into() } else { format!("the workflow \"{key}\"") };
-        let parallel = self.known.workflows.get(key).and_then(|group| group.parallel.as_ref());
-        let is_undecided = parallel.is_some_and(|parallel| parallel.decide.is_none());
         for Outcome { name, .. } in outcomes {
             if names.contains(name.as_str()) {
                 continue;
@@ -137,7 +136,6 @@ impl<'a> Errors<'a, '_> {
             let problem = FieldProblem::bad(
                 "outcomes",
                 match names.is_empty() {
-                    true if is_undecided => "`decide` beside it, as for every outcome of a parallel group".into(),
                     true => format!("no `outcomes`: {of} ends without one"),
                     false => listed(&names, &format!("an outcome with which {of} ends")),
                 },

@@ -2,7 +2,6 @@
 
 pub(super) mod state;
 
-use crate::definition::ContextInjection;
 use crate::protocol::{CONTEXT_MESSAGE_TYPE, REMINDER_MESSAGE_TYPE};
 use crate::text;
 
@@ -25,21 +24,16 @@ impl Briefing {
             return Reply::Inject { custom_type: CONTEXT_MESSAGE_TYPE, content: text::entry_prompt(&active) };
         }
         let Some(active) = run.at_phase() else { return Reply::None };
-        let every_run = active.root.context_injection == ContextInjection::EveryRun;
         let prompt = self.prompt(&active);
         let has_it = self.has_in_view(&prompt) && !is_to_start_fresh(&active);
-        let (custom_type, content) = if has_it && !every_run {
+        let (custom_type, content) = if has_it {
             (REMINDER_MESSAGE_TYPE, text::context_reminder(&active))
         } else {
             keeper.compare_window(run, &prompt, cx);
             (CONTEXT_MESSAGE_TYPE, prompt.clone())
         };
         self.give(prompt);
-        let content = self.with_note(content);
-        if self.changes_keeping(every_run) {
-            cx.push(Effect::KeepNewestContext(every_run));
-        }
-        Reply::Inject { custom_type, content }
+        Reply::Inject { custom_type, content: self.with_note(content) }
     }
 
     /// Returns the context prompt of the current phase. The caller gives the prompt to the model, and the prompt counts
@@ -123,7 +117,6 @@ pub(super) fn not_done(run: &Run, agent: &Agent) -> Option<String> {
     if active.phase.interactive {
         return Some(text::conversation_resumed(active.phase));
     }
-    let every_run = active.root.context_injection == ContextInjection::EveryRun;
-    let reminder = text::not_done_reminder(&active, !every_run);
+    let reminder = text::not_done_reminder(&active);
     Some(if agent.last_stop == Stop::CutOff { format!("{}\n\n{reminder}", text::CUT_OFF) } else { reminder })
 }

@@ -12,8 +12,6 @@ pub struct Briefing {
     role: DefaultRole,
     /// The context prompt in view.
     in_view: Option<String>,
-    /// The host sends the model the newest context prompt only.
-    keeps_newest: bool,
     /// The note that comes with the next context prompt.
     note: Option<String>,
     /// The origin of a move that the model does not know of in this turn.
@@ -37,9 +35,9 @@ impl Briefing {
         (self.in_view, self.note) = (in_view, None);
     }
 
-    /// The session ends; the host keeps its setting.
+    /// The session ends.
     pub fn shut_down(&mut self) {
-        *self = Self { keeps_newest: self.keeps_newest, ..Self::default() };
+        *self = Self::default();
     }
 
     pub fn set_role(&mut self, role: DefaultRole) {
@@ -110,11 +108,6 @@ impl Briefing {
             None => message,
         }
     }
-
-    /// Sets if the host keeps only the newest context prompt, and returns true if that changes.
-    pub fn changes_keeping(&mut self, keeps_newest: bool) -> bool {
-        std::mem::replace(&mut self.keeps_newest, keeps_newest) != keeps_newest
-    }
 }
 
 #[cfg(test)]
@@ -143,14 +136,5 @@ mod tests {
         briefing.note("The user went back.".into());
         briefing.begin_session(None);
         assert_eq!(briefing.with_note("x".into()), "x", "of the session that was left");
-    }
-
-    #[test]
-    fn the_host_keeps_its_setting_over_sessions() {
-        let mut briefing = Briefing::default();
-        assert!(briefing.changes_keeping(true));
-        briefing.shut_down();
-        assert!(!briefing.changes_keeping(true));
-        assert!(briefing.changes_keeping(false));
     }
 }

@@ -2,10 +2,8 @@
 
 pub(super) mod state;
 
-use crate::definition::{Budget, KnownModel, Measure, trim};
-use crate::run::{
-    Active, Arrival, Bound, Evidence, Leaving, PauseReason, RunState, Spending, Unknown, leave_over_budget,
-};
+use crate::definition::{Budget, Measure, trim};
+use crate::run::{Active, Arrival, Bound, Evidence, Leaving, PauseReason, Spending, Unknown, leave_over_budget};
 use crate::text;
 
 use super::ask::{Then, UsersWord};
@@ -20,7 +18,7 @@ use super::state::{Agent, Engine, Run, Session, Waiter};
 use state::UsageMeter;
 
 /// The value of [`MORE_FLAG`](super::commands::MORE_FLAG) that accepts answers whose cost or usage is not known.
-pub(super) const UNKNOWN: &str = "unknown";
+const UNKNOWN: &str = "unknown";
 
 /// The result of [`Engine::widen_budgets`].
 pub(super) enum Widened {
@@ -55,7 +53,7 @@ impl Engine {
     pub(super) fn stop_over_budget(&mut self, cx: &mut Cx) -> Option<Reply> {
         let state = self.meter.with_budgets(&self.run, &self.agent, cx)?;
         let budgets = Active::resolve(&state, self.run.library())?.budgets();
-        if let Some(reason) = used_up(&budgets, self.run.running(), cx) {
+        if let Some(reason) = used_up(&budgets) {
             if let Some(moved) = self.leave_over_budget(cx) {
                 let refusal = text::left_over_budget(&moved.told);
                 self.tell_move(moved, Mover::Budget, cx);
@@ -99,7 +97,7 @@ impl Engine {
         let budgets = active.budgets();
         let is_used_up = |budget: &&Spending| budget.bounds().any(|bound| bound.is_used_up());
         let is_other = |budget: &Spending| budget.key != own;
-        if unknown(&budgets, self.run.running(), cx).is_some() || budgets.iter().filter(is_used_up).any(is_other) {
+        if unknown(&budgets).is_some() || budgets.iter().filter(is_used_up).any(is_other) {
             return None;
         }
         let bound = budgets.iter().find_map(|budget| budget.bounds().find(Bound::is_used_up))?;
@@ -159,7 +157,7 @@ impl Engine {
                         PauseReason::UnknownUsage { .. } => Unknown::Usage,
                         _ => Unknown::Cost,
                     };
-                    let accept = |unknown| (unknown == told).then_some(Change::Accept(unknown));
+                    let accept = |unknown| (unknown == told).then_some(Change::AcceptUnknown);
                     if self.change_allowances(cx, |budget| accept(budget.unknown()?)) {
                         cx.notify(Level::Warning, text::unknown_accepted(told));
                     }
@@ -311,10 +309,7 @@ impl Engine {
         };
         for (key, change) in changes {
             new = new.with_allowance(&key, |allowance| match change {
-                Change::Accept(unknown) => {
-                    allowance.unknown_cost = true;
-                    allowance.unknown_tokens |= unknown == Unknown::Usage;
-                }
+                Change::AcceptUnknown => allowance.unknown_cost = true,
                 Change::Told => allowance.told = true,
                 Change::Add(measure, amount) => {
                     let added = allowance.added.0.entry(measure).or_default();
@@ -331,12 +326,12 @@ impl Engine {
 /// The reason for a pause, if a budget of the run is used up.
 pub(super) fn budget_used_up(run: &Run, agent: &Agent, meter: &UsageMeter, cx: &mut Cx) -> Option<PauseReason> {
     let state = meter.with_budgets(run, agent, cx)?;
-    used_up(&Active::resolve(&state, run.library())?.budgets(), run.running(), cx)
+    used_up(&Active::resolve(&state, run.library())?.budgets())
 }
 
 /// The reason for a pause at the first budget that is used up, or whose spent amount is not known.
-fn used_up(budgets: &[Spending], state: Option<&RunState>, cx: &mut Cx) -> Option<PauseReason> {
-    if let Some((unknown, of)) = unknown(budgets, state, cx) {
+fn used_up(budgets: &[Spending]) -> Option<PauseReason> {
+    if let Some((unknown, of)) = unknown(budgets) {
         let of = text::short_name(of);
         return Some(match unknown {
             Unknown::Cost => PauseReason::UnknownCost { of },
@@ -350,34 +345,19 @@ fn used_up(budgets: &[Spending], state: Option<&RunState>, cx: &mut Cx) -> Optio
     })
 }
 
-/// The first budget whose spent amount is not known, and the reason. A missing price is no reason if the user was
-/// told of it when the run started, and another measure is bounded or the user has accepted that no other measure
-/// is.
-fn unknown<'a>(budgets: &[Spending<'a>], state: Option<&RunState>, cx: &mut Cx) -> Option<(Unknown, &'a str)> {
-    let all: Vec<_> = budgets.iter().filter_map(|budget| Some((budget.unknown()?, budget.of))).collect();
-    if all.is_empty() {
-        return None;
-    }
+/// The first budget whose spent amount is not known, and the reason. A missing price is no reason if another measure is
+/// bounded.
+fn unknown<'a>(budgets: &[Spending<'a>]) -> Option<(Unknown, &'a str)> {
     let is_other = |budget: &Spending| budget.bounds().any(|bound| bound.measure != Measure::Cost);
     let is_bounded = budgets.iter().any(is_other);
-    let progress = state.map(RunState::progress);
-    let is_told = progress.is_some_and(|of| (of.uncounted || is_bounded) && is_told_price(&of.unpriced, cx));
-    all.into_iter().find(|(unknown, _)| !is_told || *unknown != Unknown::Cost)
-}
-
-/// Returns true if the user was told at the start of the run of each model without a price that can have answered:
-/// the user was told of the model at work, or that model has a price.
-fn is_told_price(told: &[String], cx: &mut Cx) -> bool {
-    let Some(now) = cx.unless_gone(cx.host.model_setting()).filter(|_| !told.is_empty()) else { return false };
-    let is_priced = |known: &KnownModel| known.model == now.model && known.priced;
-    told.contains(&now.model.to_string())
-        || cx.unless_gone(cx.host.models()).is_some_and(|models| models.iter().any(is_priced))
+    let mut all = budgets.iter().filter_map(|budget| Some((budget.unknown()?, budget.of)));
+    all.find(|(unknown, _)| !is_bounded || *unknown == Unknown::Usage)
 }
 
 /// A change of an [`Allowance`](crate::run::Allowance).
 enum Change {
     Told,
-    Accept(Unknown),
+    AcceptUnknown,
     Add(Measure, u64),
 }
 
@@ -421,7 +401,7 @@ fn amount(measure: Measure, text: &str) -> Option<u64> {
             (dollars * 1e6).round()
         }
         Measure::Time => humantime::parse_duration(text).ok()?.as_millis() as f64,
-        Measure::OutputTokens | Measure::Turns => {
+        Measure::Turns => {
             let (number, unit) = match text.strip_suffix(['k', 'K']) {
                 Some(number) => (number, 1e3),
                 None => (text.strip_suffix('M').unwrap_or(text), if text.ends_with('M') { 1e6 } else { 1.0 }),

@@ -1,7 +1,7 @@
 //! The controls that move, resume or cancel the run.
 
 use crate::run::{
-    Arrival, Evidence, Leaving, LoopError, PauseReason, RunState, advance, back, leave, skip_item, skip_to, way_back,
+    Arrival, Evidence, Leaving, LoopError, PauseReason, RunState, advance, back, leave, skip_item, skip_to,
 };
 use crate::text;
 
@@ -104,12 +104,7 @@ impl Engine {
         };
         match leave(&active.state.with_evidence(evidence), outcome, active.library) {
             Ok((new, arrival)) => self.move_by_user(new, arrival, Leaving::Done, cx),
-            Err(LoopError::Exhausted { max_loops }) => {
-                let back = outcome.and_then(|outcome| way_back(active.state, outcome, active.library));
-                let scope = back.and_then(|back| active.library.get(&back.workflow_key));
-                let scope = scope.unwrap_or(active.scope);
-                cx.fail(Level::Warning, text::no_more_loops(scope, max_loops));
-            }
+            Err(LoopError::Exhausted) => cx.fail(Level::Warning, text::no_more_loops()),
             Err(LoopError::UsedUp { max }) => {
                 let notice = text::used_up(active.phase, outcome.unwrap_or_default(), max);
                 cx.fail(Level::Warning, notice);

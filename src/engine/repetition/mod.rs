@@ -14,7 +14,6 @@ impl Engine {
     /// Counts the calls of a turn, after which the agent goes on.
     pub(super) fn stop_repetition(&mut self, calls: &[EndedCall], cx: &mut Cx) {
         let Some(active) = self.run.active() else { return };
-        let bounds = active.root.auto_continue.unwrap_or_default();
         let state = active.state;
         let phase = state.current_path.key();
         let number = state.progress().visits.get(&phase).map_or(0, |visit| visit.number);
@@ -27,7 +26,7 @@ impl Engine {
             gate_checked: self.turn.gate_checked,
             is_paused: self.run.pause_reason().is_some(),
         };
-        match self.repetition.after_turn(visit, &turn, bounds) {
+        match self.repetition.after_turn(visit, &turn, self.session.pace) {
             Some(Consequence::Tell(text)) => cx.push(Effect::Steer(text)),
             Some(Consequence::Pause(reason)) => self.pause(reason, cx),
             None => {}

@@ -1,8 +1,8 @@
 //! Calls in a row that bring nothing new, and answers in a row that were cut off.
 
-use crate::definition::AutoContinue;
 use crate::engine::event::EndedCall;
 use crate::engine::models::state::VisitId;
+use crate::engine::pace::Pace;
 use crate::protocol::STEP_TOOL_NAME;
 use crate::run::PauseReason;
 use crate::sorted::Set;
@@ -43,8 +43,8 @@ pub enum Consequence {
 impl Repetition {
     /// Counts a turn. Half-way to a bound the agent is told, because another answer follows; at the bound the run
     /// pauses. pi makes no call of an answer that was cut off, so the answer itself counts; pi tells the agent of each.
-    pub fn after_turn(&mut self, visit: VisitId, turn: &Turn, bounds: AutoContinue) -> Option<Consequence> {
-        let AutoContinue { max_repeats: bound, max_idle, .. } = bounds;
+    pub fn after_turn(&mut self, visit: VisitId, turn: &Turn, pace: Pace) -> Option<Consequence> {
+        let Pace { max_repeats: bound, max_idle, .. } = pace;
         let times = self.answered(turn.calls.iter().any(|call| call.cut_off));
         if times > 0 {
             return if turn.is_paused {

@@ -110,8 +110,7 @@ impl Engine {
 
     /// Starts a run: stores its state, names the session, prompts the agent.
     pub(super) fn begin_run(&mut self, start: &Start, cx: &mut Cx) -> Reply {
-        let Start { command_name, task, values, allowed, uncounted, unpriced, is_proposed, replaces_run: _, to_ask: _ } =
-            start;
+        let Start { command_name, task, values, allowed, unpriced, is_proposed, replaces_run: _, to_ask: _ } = start;
         let library = self.run.library();
         let Some(workflow) = library.by_command_name(command_name) else {
             let text = unknown_workflow(command_name, library, cx);
@@ -131,7 +130,7 @@ impl Engine {
         let Some(workflow) = library.get(&key) else { return Reply::None };
         let state = RunState::new(&workflow.key, task, cx.unix_ms, cx.random);
         let state = state.with_inputs(workflow, values).bounded(&self.session.bound);
-        let state = state.with_unpriced(unpriced.clone(), *uncounted).with_proposed(*is_proposed);
+        let state = state.with_proposed(*is_proposed);
         let (state, arrival) = begin(&state, library);
         if arrival == Arrival::Done {
             cx.fail(Level::Error, text::nothing_to_do(&state, library));
@@ -161,10 +160,9 @@ impl Engine {
             self.briefing.moved(Mover::User);
         }
         long_task::store(&state, cx);
-        let uncounted = text::uncounted(&state.progress().unpriced);
         self.transition(state, cx);
         notices::tell_rules(self.run.library(), &key, cx);
-        uncounted.into_iter().for_each(|notice| cx.notify(Level::Warning, notice));
+        text::uncounted(unpriced).into_iter().for_each(|notice| cx.notify(Level::Warning, notice));
         cx.push(Effect::SetSessionName(session_name));
         if stopped {
             self.agent.prompt_at_rest = Some(prompt);

@@ -2,8 +2,6 @@
 //! change during a dialog.
 
 use crate::definition::{Library, RuleUse, Stale, Workflow, is_blank, path_refusal, trim};
-use crate::engine::ask::UsersWord;
-use crate::engine::budget::UNKNOWN;
 use crate::engine::consent::{ONCE_IN_RUN, dialog, room};
 use crate::engine::context::Cx;
 use crate::engine::effect::{Level, Request, YesOrNo};
@@ -45,16 +43,9 @@ pub fn next(mut start: Start, run: &Run, session: &mut Session, cx: &mut Cx) -> 
         return ask_to_replace_run(start, run, cx);
     }
     let unpriced = Unpriced::of(&start.command_name, &session.bound, run.library(), cx);
-    if !unpriced.unbounded.is_empty() && !start.uncounted {
-        let why = text::only_cost(&unpriced.unbounded, &unpriced.models);
-        if UsersWord::of_option(&mut session.more, |value| value == UNKNOWN).is_some() {
-            start.uncounted = true;
-        } else if cx.ui.exists() {
-            return Next::Ask(no_or_yes(text::only_cost_question(&why)), StartAsked::Uncounted(start));
-        } else {
-            cx.fail(Level::Error, text::needs_bound(&why));
-            return Next::Refused;
-        }
+    if unpriced.is_unbounded {
+        cx.fail(Level::Error, text::needs_bound(&unpriced.models));
+        return Next::Refused;
     }
     start.unpriced = unpriced.models;
     let Some(workflow) = run.library().by_command_name(&start.command_name) else { return Next::Ready(start) };
@@ -130,7 +121,6 @@ pub fn answered(asked: StartAsked, answer: Answer, run: &Run, session: &mut Sess
 fn consented(asked: StartAsked, answer: &Answer, (run, session): (&Run, &mut Session), cx: &mut Cx) -> Option<Start> {
     let is_yes = answer.chosen() == Some(1);
     match asked {
-        StartAsked::Uncounted(start) if is_yes => Some(Start { uncounted: true, ..start }),
         StartAsked::Replacement { start, identity, key } if is_yes => {
             session.remember(REPLACED, identity.as_deref(), std::slice::from_ref(&key), cx);
             session.accepted_replacements.insert(key);

@@ -16,8 +16,6 @@ pub struct Start {
     pub allowed: Set<String>,
     /// The user starts the run in the place of the run in progress.
     pub replaces_run: bool,
-    /// The user starts the run although nothing that is counted bounds it.
-    pub uncounted: bool,
     /// The agent has proposed the run, and the user has allowed it.
     pub is_proposed: bool,
     /// The inputs that the user is asked for although a run needs no value of them.
@@ -41,8 +39,6 @@ pub enum StartAsked {
     Item { start: Start, name: String, items: Vec<String> },
     /// A yes to end the run in progress.
     Another(Start),
-    /// A yes to a run that nothing that is counted bounds.
-    Uncounted(Start),
     /// A yes to the project's workflow with this key in the place of the user's own. `identity`: the project's identity,
     /// under which the yes is remembered.
     Replacement { start: Start, identity: Option<String>, key: String },

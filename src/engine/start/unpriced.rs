@@ -1,89 +1,48 @@
 //! Models without a price in a workflow whose cost is bounded.
 
-use crate::definition::{Budget, BudgetBounds, EntryKind, KnownModel, Library, Measure, Phase, Workflow, choose};
-use crate::sorted::Set;
-
+use crate::definition::{Budget, EntryKind, Library, Measure, Model, choose};
 use crate::engine::context::Cx;
 
-/// Maximum number of models without a price that a run names. An answer of any further such model pauses the run.
-const MAX_MODELS: usize = 20;
-
-/// Models and phases that the bounds on the cost of a run do not cover.
+/// Models without a price that work where the cost of a run is bounded.
 #[derive(Debug, Default)]
-pub struct Unpriced<'a> {
-    /// The models without a price that work on phases whose cost is bounded.
+pub struct Unpriced {
     pub models: Vec<String>,
-    /// The phases in which a model without a price works and nothing else is bounded.
-    pub unbounded: Vec<&'a Phase>,
+    /// Nothing but the cost is bounded, and no model of the run has a price.
+    pub is_unbounded: bool,
 }
 
-impl<'a> Unpriced<'a> {
-    /// Returns the models and phases that the bounds on the cost of a run do not cover; none if pi's models are not
-    /// known.
-    pub fn of(command_name: &str, bound: &Budget, library: &'a Library, cx: &mut Cx) -> Self {
-        let mut found = Self::default();
-        let workflow = library.by_command_name(command_name);
-        let phases = workflow.map(|workflow| phases_with_cost(workflow, bound, library));
-        let Some(phases) = phases.filter(|phases| !phases.is_empty()) else { return found };
-        let Some(models) = cx.unless_gone(cx.host.models()) else { return found };
+impl Unpriced {
+    /// Returns the models without a price; none if pi's models are not known. `bound` is the bound of the command line.
+    pub fn of(command_name: &str, bound: &Budget, library: &Library, cx: &mut Cx) -> Self {
+        let Some(root) = library.by_command_name(command_name) else { return Self::default() };
+        let all = library.reached(&root.key).unwrap_or_default();
+        let of_phases = all.iter().flat_map(|workflow| workflow.own_phases().map(|phase| &phase.budget));
+        let budgets = all.iter().map(|workflow| &workflow.budget).chain(of_phases);
+        let of_files = budgets.flat_map(|budget| budget.0.iter().map(|(measure, _)| *measure));
+        let measures: Vec<Measure> = of_files.chain(bound.0.iter().map(|(measure, _)| *measure)).collect();
+        if !measures.contains(&Measure::Cost) {
+            return Self::default();
+        }
+        let Some(models) = cx.unless_gone(cx.host.models()) else { return Self::default() };
         let current = cx.unless_gone(cx.host.model_setting());
-        for (phase, names, is_alone) in phases {
-            let current = current.as_ref().map(|setting| &setting.model);
-            let chosen = choose(names, library.aliases(), &models, current).ok();
-            let used = chosen.as_ref().map(|setting| &setting.model).or(current);
-            let is_unpriced = |known: &&KnownModel| Some(&known.model) == used && !known.priced;
-            let Some(known) = models.iter().find(is_unpriced) else { continue };
-            let name = known.model.to_string();
-            if !found.models.contains(&name) && found.models.len() < MAX_MODELS {
-                found.models.push(name);
-            }
-            if is_alone && !found.unbounded.iter().any(|other| std::ptr::eq(*other, phase)) {
-                found.unbounded.push(phase);
-            }
-        }
-        found
+        let of_entries = all.iter().flat_map(|workflow| &workflow.phases).map(|entry| match &entry.kind {
+            EntryKind::Phase(phase) => &phase.model.names,
+            EntryKind::Workflow { model, .. } => &model.names,
+        });
+        let names = all.iter().map(|workflow| &workflow.model.names).chain(of_entries);
+        let chosen = names.filter_map(|names| {
+            choose(names, library.aliases(), &models, current.as_ref().map(|current| &current.model)).ok()
+        });
+        let used: Vec<Model> = chosen
+            .chain(current.clone().filter(|_| root.model.names.is_empty()))
+            .map(|setting| setting.model)
+            .collect();
+        let has_none = |model: &&Model| models.iter().any(|known| known.model == **model && !known.priced);
+        let mut unpriced: Vec<String> = used.iter().filter(has_none).map(ToString::to_string).collect();
+        let is_alone = measures.iter().all(|measure| *measure == Measure::Cost);
+        let is_unbounded = is_alone && !used.is_empty() && unpriced.len() == used.len();
+        unpriced.sort();
+        unpriced.dedup();
+        Self { models: unpriced, is_unbounded }
     }
-}
-
-/// A phase, the names of its models, and true if nothing but its cost is bounded.
-type Bounded<'a> = (&'a Phase, &'a [String], bool);
-
-/// Maximum number of nested workflows that are looked at, each once for each model that it may have.
-const MAX_NESTED: usize = 10_000;
-
-/// The phases of a workflow, at any depth, in which an agent works and whose cost is bounded. `bound` is the bound of the
-/// command line.
-fn phases_with_cost<'a>(workflow: &'a Workflow, bound: &Budget, library: &'a Library) -> Vec<Bounded<'a>> {
-    let other =
-        |budget: &BudgetBounds| Measure::ALL.iter().any(|measure| *measure != Measure::Cost && budget.has(*measure));
-    let with = |(cost, others): (bool, bool), budget: &BudgetBounds| {
-        (cost || budget.has(Measure::Cost), others || other(budget))
-    };
-    let of_bound =
-        |is: fn(&Measure) -> bool| Measure::ALL.iter().any(|measure| is(measure) && bound.get(*measure).is_some());
-    let outside = (of_bound(|measure| *measure == Measure::Cost), of_bound(|measure| *measure != Measure::Cost));
-    let mut found = Vec::new();
-    let mut seen = Set::new();
-    let nearest = |inner: &'a [String], outer: &'a [String]| if inner.is_empty() { outer } else { inner };
-    let mut ahead: Vec<(&Workflow, &[String], &[String], _)> = vec![(workflow, &[], &[], outside)];
-    while let Some((workflow, of_entry, around, budgets)) = ahead.pop().filter(|_| seen.len() < MAX_NESTED) {
-        let inside = with(budgets, &workflow.budget);
-        let outer = nearest(of_entry, nearest(&workflow.model.names, around));
-        if !seen.insert((&workflow.key, outer, inside)) {
-            continue;
-        }
-        for entry in &workflow.phases {
-            match &entry.kind {
-                EntryKind::Phase(phase) if phase.is_of_agent() => {
-                    let (cost, others) = with(inside, &phase.budget);
-                    found.extend(cost.then_some((&**phase, nearest(&phase.model.names, outer), !others)));
-                }
-                EntryKind::Phase(_) => {}
-                EntryKind::Workflow { key, model, .. } => {
-                    ahead.extend(library.get(key).map(|nested| (nested, &*model.names, outer, inside)));
-                }
-            }
-        }
-    }
-    found
 }

@@ -8,12 +8,15 @@ use crate::definition::{Budget, Library, Sandbox, Workflow};
 
 use crate::engine::context::Cx;
 use crate::engine::effect::Effect;
+use crate::engine::pace::Pace;
 
 /// Facts of the session, and the answers of the user that hold for it.
 #[derive(Debug, Default)]
 pub struct Session {
     /// The project's directory, which remembered answers are bound to.
     pub project: String,
+    /// The bounds of automatic continuation.
+    pub pace: Pace,
     /// The commands of a project's workflows run without a question.
     pub allow_commands: bool,
     /// The values that the user gives to inputs of the type `command` with `/workflow` run without a question.

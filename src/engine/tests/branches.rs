@@ -27,7 +27,6 @@ pub(super) const GROUP: &str = "
   - id: reviews
     phases: [bugs.md, tests.md, docs.md]
     parallel: 2
-    decide: [issues, clean]
     outcomes: { issues: { to: do, max: 1, then: stop }, clean: next }";
 
 impl Family {
@@ -221,7 +220,7 @@ fn branches_work_some_at_a_time_and_decide_where_the_run_goes() {
     for part in ["## bugs: ended with issues", "bugs: issues.", "## tests: ended with clean"] {
         assert!(told.contains(part), "{part}: {told}");
     }
-    assert_eq!(family.phase(), "w:0", "the first of `decide` that a branch has");
+    assert_eq!(family.phase(), "w:0", "the first outcome of the group that a branch has");
     assert_eq!(family.state().progress().outcomes["w:1"], "issues");
     let visit = &family.state().progress().visits["w:1/w//1:0"];
     assert_eq!(visit.summary.as_ref().unwrap().text, "bugs: issues.");
@@ -583,7 +582,7 @@ fn each_item_of_a_list_is_a_branch() {
     assert!(text.contains("docs"), "{text}");
     family.finish("y", "issues");
     family.answer();
-    assert_eq!(family.phase(), "w:2", "without `decide` it goes on");
+    assert_eq!(family.phase(), "w:2", "without `outcomes` it goes on");
 }
 
 #[test]
@@ -694,8 +693,7 @@ fn a_group_goes_on_with_an_outcome_of_nested_phases_that_it_does_not_name() {
     let group = "
   - id: reviews
     phases: [{ id: x, phases: [bugs.md] }, { id: y, phases: [tests.md] }]
-    parallel: true
-    decide: majority";
+    parallel: true";
     let mut family = Family::new(group);
     family.finish("x", "clean");
     family.finish("y", "clean");

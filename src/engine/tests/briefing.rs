@@ -199,26 +199,6 @@ fn without_a_ui_a_continuation_has_the_prompt_if_it_is_out_of_view() {
 }
 
 #[test]
-fn with_every_run_the_prompt_is_given_again_and_the_newest_is_kept() {
-    let mut session = Session::new(&[("flat", &["a"]), ("once", &["a"])]);
-    let yaml = session.files.global.get_mut("flat/workflow.yaml").unwrap();
-    yaml.push_str("contextInjection: everyRun\n");
-    let _ = session.command("workflow", "flat x");
-    let first = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
-    assert_eq!(first.effects, [Effect::KeepNewestContext(true)]);
-    session.is_told_all();
-    session.is_told_all();
-    let _ = session.stop();
-    let ticks = (0..3).flat_map(|_| session.on(Event::Timer { id: 1, idle: true }).effects);
-    let Some(Effect::SendUserMessage(reminder)) = ticks.last() else { panic!() };
-    assert!(reminder.contains("Current phase instructions:\nDo a.\n"));
-    let _ = session.command("cancel-workflow", "");
-    let _ = session.command("workflow", "once x");
-    let next = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
-    assert_eq!(next.effects, [Effect::KeepNewestContext(false)]);
-}
-
-#[test]
 fn the_prompt_says_which_tools_work() {
     for (tools, rule) in [
         ("", "all"),

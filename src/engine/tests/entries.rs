@@ -21,7 +21,7 @@ fn session(entries: &str) -> Session {
     let mut session = Session::new(&[("w", &["a", "b"])]);
     session.files.global.insert(
         "w/workflow.yaml".into(),
-        format!("name: W\ncommandName: w\ninitialMessage: 'Go: {{description}}'\nmaxLoops: 2\nphases:\n{entries}"),
+        format!("name: W\ncommandName: w\ninitialMessage: 'Go: {{description}}'\nphases:\n{entries}"),
     );
     let facts = Facts::default();
     let _ = session.on(Event::Session { stored: None, in_view: None, facts });
@@ -211,14 +211,15 @@ fn a_failed_step_without_a_target_pauses_and_runs_again() {
 
 #[test]
 fn a_failed_step_leads_where_its_outcome_says() {
-    let mut session = session("  - a.md\n  - run: test\n    id: t\n    outcomes: { failed: a }\n  - b.md\n");
+    let mut session =
+        session("  - a.md\n  - run: test\n    id: t\n    outcomes: { failed: { to: a, max: 2 } }\n  - b.md\n");
     let _ = session.command("workflow", "w x");
     for loops in 0..3 {
         let output = session.next_at_work();
         let (ticket, _) = asked(&output.reply);
         let output = session.give(ticket, ran(1, "broken"));
         match loops {
-            2 => assert!(session.paused().unwrap().contains("after 2 loops"), "{output:?}"),
+            2 => assert!(session.paused().unwrap().contains("2 times (max)"), "{output:?}"),
             _ => assert_eq!(session.key(), "w:0"),
         }
     }

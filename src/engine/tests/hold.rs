@@ -89,7 +89,7 @@ const CHANGES: [(Change, &str, bool); 15] = [
     (|s| s.insert("inner/b.md", "emoji: '*'\n", "emoji: '*'\nsandbox: off\n"), "its rules", true),
     (|s| s.insert("outer/workflow.yaml", "name:", "network: false\nname:"), "its rules", true),
     (|s| s.insert("outer/workflow.yaml", ", z.md", ""), "its rules are no longer", true),
-    (|s| s.insert("outer/workflow.yaml", "name:", "maxLoops: 1000000\nname:"), "its rules", true),
+    (|s| s.insert("outer/workflow.yaml", "name:", "loopable: false\nname:"), "its rules", true),
     (|s| s.insert("inner/workflow.yaml", "name:", "autoContinue: false\nname:"), "its rules", true),
     (|s| s.insert("outer/a.md", "id: a", "id: b"), "its rules are no longer", true),
     (|s| s.files.global.append(&mut s.files.project), "its rules are no longer", true),

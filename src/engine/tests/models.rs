@@ -173,7 +173,7 @@ fn the_nearest_model_around_a_phase_holds() {
         let entry = if entry.is_empty() { String::new() } else { format!(", {entry}") };
         let files = [
             ("w/workflow.yaml", yaml(outer, &format!("{{ subworkflow: n{entry} }}, a.md"))),
-            ("n/workflow.yaml", yaml(inner, "{ phases: [n.md], maxLoops: 3 }")),
+            ("n/workflow.yaml", yaml(inner, "{ phases: [n.md], loopable: false }")),
             ("n/n.md", format!("---\nid: n\n{phase}\n---\nDo it.\n")),
         ];
         session.files.global.extend(files.map(|(path, text)| (path.to_owned(), text)));

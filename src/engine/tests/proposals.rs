@@ -10,7 +10,7 @@ const PROPOSAL: &str = r#"{"workflow":"fix","task":"Repair it","inputs":{"most":
 fn session() -> Session {
     let mut session = Session::new(&[("fix", &["a", "b"]), ("other", &["c"])]);
     let yaml = session.files.global.get_mut("fix/workflow.yaml").unwrap();
-    yaml.push_str("whenToUse: For faults that a test shows.\nmaxLoops: input.most\ninputs:\n  scope: { type: choice, options: [api, web], default: api }\n  most: { type: number, min: 1, max: 9, default: 2 }\n  issue: { type: number, optional: true }\n");
+    yaml.push_str("whenToUse: For faults that a test shows.\nbudget: { turns: input.most }\ninputs:\n  scope: { type: choice, options: [api, web], default: api }\n  most: { type: number, min: 1, max: 9, default: 2 }\n  issue: { type: number, optional: true }\n");
     session.files.tools = vec!["read", "workflow_step"];
     *session.files.active_tools.borrow_mut() = Some(vec!["read".into(), "workflow_step".into()]);
     begin(&mut session);
@@ -108,7 +108,7 @@ fn the_user_is_shown_everything_and_the_run_starts_when_the_agent_is_at_rest() {
         "{title}"
     );
     for part in
-        ["Task:\n│ Repair it\n", "Input most, which sets a bound of the run:\n│ 3\n", "Rules of this run: none."]
+        ["Task:\n│ Repair it\n", "Input most, which sets a bound of the run:\n│ 3\n", "Rules of this run: a budget."]
     {
         assert!(title.contains(part), "{title}");
     }

@@ -159,23 +159,42 @@ fn labels_and_questions_show_values_as_data_on_one_line() {
     }
 }
 
-/// A session with loops, attempts and a budget that are the value of an input, in the workflow and in a nested one.
+impl Session {
+    /// The result of a call that leaves the phase with this outcome.
+    fn leaves(&mut self, outcome: &str) -> String {
+        let input = json!({ "action": "next", "outcome": outcome, "summary": "x" }).to_string();
+        match self.on(Event::Step { input: &input, nested: false }).reply {
+            Reply::Tool(result) => result.text,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// A session with ways back, attempts and a budget that are the value of an input, in the workflow and in a nested one.
 fn bounded(rounds: &str) -> Session {
     let mut session = Session::new(&[]);
     let phase = |id: &str, fields: &str| format!("---\nid: {id}\nname: {id}\nemoji: '*'\n{fields}\n---\nDo it.\n");
     let inputs =
-        "inputs:\n  rounds: { type: number, min: 0, max: 5 }\n  tries: { type: number, min: 1, max: 5, default: 2 }\n";
+        "inputs:\n  rounds: { type: number, min: 1, max: 5 }\n  tries: { type: number, min: 1, max: 5, default: 2 }\n";
     for (path, text) in [
         (
             "w/workflow.yaml",
-            format!("name: W\ncommandName: w\ninitialMessage: Go\nmaxLoops: input.rounds\nbudget: {{ turns: input.tries }}\n{inputs}phases: [a.md, {{subworkflow: s, with: {{n: input.rounds}}}}]\n"),
+            format!(
+                "name: W\ncommandName: w\ninitialMessage: Go\nbudget: {{ turns: input.tries }}\n{inputs}phases: [a.md, {{subworkflow: s, with: {{n: input.rounds}}}}]\n"
+            ),
         ),
-        ("w/a.md", phase("a", "gate: [{ file: done.txt }]\ngateAttempts: input.tries")),
+        (
+            "w/a.md",
+            phase(
+                "a",
+                "outcomes: { again: { to: a, max: input.rounds }, on: next }\ngate: [{ file: done.txt, outcome: on }]\ngateAttempts: input.tries",
+            ),
+        ),
         (
             "s/workflow.yaml",
-            "name: S\nshow: workflows\nmaxLoops: input.n\ninputs:\n  n: { type: number, min: 0, max: 9 }\nphases: [c.md]\n".to_owned(),
+            "name: S\nshow: workflows\ninputs:\n  n: { type: number, min: 1, max: 9 }\nphases: [c.md]\n".to_owned(),
         ),
-        ("s/c.md", phase("c", "")),
+        ("s/c.md", phase("c", "outcomes: { again: { to: c, max: input.n }, on: next }")),
     ] {
         session.files.global.insert(path.to_owned(), text);
     }
@@ -187,29 +206,28 @@ fn bounded(rounds: &str) -> Session {
 
 #[test]
 fn bounds_are_the_values_of_inputs() {
-    for (rounds, loops) in [("0", 0), ("1", 1), ("2.9", 2)] {
+    for (rounds, times) in [("1", 1), ("2.9", 2)] {
         let mut session = bounded(rounds);
-        for times in 0..loops {
-            let (text, details) = session.step("loop");
-            assert_eq!(details["looped"], true, "{rounds} {times}: {text}");
-        }
-        let (text, _) = session.step("loop");
-        assert!(text.contains(&format!("has been looped {loops} times")), "{rounds}: {text}");
         session.files.tree.insert("done.txt".into(), "x".into());
-        let _ = session.step("next");
-        assert_eq!(session.engine.run.active().unwrap().phase.id, "c");
-        for _ in 0..loops {
-            assert_eq!(session.step("loop").1["looped"], true, "{rounds}");
+        for phase in ["a", "c"] {
+            for _ in 0..times {
+                let text = session.leaves("again");
+                assert!(text.starts_with("✓ Went back"), "{rounds}: {text}");
+            }
+            let text = session.leaves("again");
+            assert!(text.contains(&format!("was left with `again` {times} time")), "{rounds}: {text}");
+            assert_eq!(session.engine.run.active().unwrap().phase.id, phase);
+            let _ = session.resume("");
+            let _ = session.leaves("on");
         }
-        assert!(session.step("loop").0.contains(&format!("has been looped {loops} times")));
     }
     let mut session = bounded("1");
     let budgets = session.engine.run.active().unwrap().budgets();
     assert_eq!(budgets[0].bounds().map(|bound| bound.limit).collect::<Vec<_>>(), [2]);
-    let (text, _) = session.step("next");
+    let text = session.leaves("on");
     assert!(text.contains("Attempt 1, 1 left."), "{text}");
     let _ = session.on(Event::TurnEnd { queued: false, calls: &[] });
-    assert!(session.step("next").0.contains("the gate was not passed in 2 attempts"));
+    assert!(session.leaves("on").contains("the gate was not passed in 2 attempts"));
 }
 
 #[test]

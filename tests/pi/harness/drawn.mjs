@@ -47,8 +47,8 @@ export const PRICES = { cost: { input: 1000, output: 2000, cacheRead: 100, cache
 
 /** Fields of a drawn budget. @param {Draws} draw @param {number} turns about the number of turns that it allows */
 function budget(draw, turns) {
-  const bounds = { turns, cost: turns * 0.03, outputTokens: turns * 10, time: Math.ceil(turns / 8) };
-  const measure = draw.weighted({ turns: 5, cost: 3, outputTokens: 2, time: 1 });
+  const bounds = { turns, cost: turns * 0.03, time: Math.ceil(turns / 8) };
+  const measure = draw.weighted({ turns: 5, cost: 3, time: 1 });
   return { [measure]: /** @type {any} */ (bounds)[measure] };
 }
 
@@ -70,7 +70,14 @@ export function drawnWorkflow(draw, key) {
   const bound = (/** @type {unknown} */ number) => (draw.chance(0.3) ? "input.bound" : number);
   const phase = (/** @type {string} */ folder, isBranch = false) => {
     const id = `p${++count}`;
-    const bad = isBranch ? "stop" : draw.pick(["loop", "stop", "done", { to: id, max: bound(2), then: "next" }]);
+    const bad = isBranch
+      ? "stop"
+      : draw.pick([
+          { to: "loop", max: bound(draw.whole(1, 3)) },
+          "stop",
+          "done",
+          { to: id, max: bound(2), then: "next" },
+        ]);
     files[`${folder}/${id}.md`] = phaseFile({
       id,
       ...sometimes(draw, 0.4, () => ({
@@ -98,7 +105,10 @@ export function drawnWorkflow(draw, key) {
     Array.from({ length: draw.whole(least, most) }, make);
   const entry = () => {
     const id = `e${++count}`;
-    const outcomes = { ok: "next", ...sometimes(draw, 0.5, () => ({ failed: draw.pick(["loop", "next"]) })) };
+    const outcomes = {
+      ok: "next",
+      ...sometimes(draw, 0.5, () => ({ failed: draw.pick([{ to: "loop", max: bound(2) }, "next"]) })),
+    };
     switch (draw.weighted({ phase: 60, step: 12, ask: 6, branches: 12, each: 6, nested: 8 })) {
       case "step":
         return { run: `${CHECK} ${id}`, id, outcomes, ...sometimes(draw, 0.2, () => ({ timeout: "input.limit" })) };
@@ -146,11 +156,8 @@ export function drawnWorkflow(draw, key) {
   };
   write(key, {
     phases: some(2, 5, entry),
-    maxLoops: bound(draw.whole(1, 3)),
     ...sometimes(draw, 0.5, () => ({ budget: budget(draw, draw.whole(4, 24)) })),
-    autoContinue: draw.chance(0.1)
-      ? false
-      : { delaySeconds: 0, maxPerPhase: draw.whole(2, 8), maxIdle: draw.whole(1, 3), maxRepeats: draw.whole(3, 8) },
+    autoContinue: !draw.chance(0.1),
   });
   return files;
 }
@@ -303,7 +310,6 @@ export function amounts(turns, delayMs) {
   return {
     turns: turns.length,
     time: (turns.length * delayMs) / 1000,
-    outputTokens: sum(({ completion }) => completion),
     cost: sum((it) => (it.prompt - it.cacheRead) * input + it.completion * output + it.cacheRead * cacheRead) / 1e6,
   };
 }

@@ -34,12 +34,13 @@ export const edit = (path) => ({
  * @param {Partial<import("./pi.mjs").PiOptions>} [options.pi]
  */
 export async function limited(t, version, limits, { prepare, files, hidden = false, before, pi } = {}) {
-  const globalFiles = workflow("ways", ["open", { id: "limited", ...limits }, "after"], { autoContinue: ATTACKED });
+  const globalFiles = workflow("ways", ["open", { id: "limited", ...limits }, "after"]);
   /** @type {import("./scripted-model.mjs").Step[]} */
   const script = [];
   const { model, sandbox } = await (hidden ? stage : visibleStage)(t, (_, index) => script[index], {
     globalFiles,
     files,
+    pace: ATTACKED,
   });
   before?.(sandbox);
   const rpc = await startRpc({ version, sandbox, ...pi, env: { PYTHON, ...pi?.env } });

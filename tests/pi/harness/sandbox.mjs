@@ -14,10 +14,12 @@ import { NODE } from "./pi.mjs";
  * @property {Record<string, unknown>} [modelConfig] merged into the model's entry, say `{ contextWindow: 8000 }`
  * @property {Record<string, unknown>} [settings] merged over agent/settings.json; retries are off unless set here
  * @property {boolean} [builtin] the workflows of the package are there
+ * @property {Pace} [pace] other bounds of automatic continuation
  * @property {Record<string, string>} [globalFiles] below agent/workflows/
  * @property {Record<string, string>} [projectFiles] below project/.pi/workflows/
  * @property {Record<string, string>} [files] below project/
  *
+ * @typedef {Partial<Record<"delay_seconds" | "max_per_phase" | "max_idle" | "max_repeats", number>>} Pace
  * @typedef {ReturnType<typeof makeSandbox>} Sandbox
  */
 
@@ -32,7 +34,7 @@ const SETTINGS = {
 export const settingsWith = (limits) => `builtin: false\nlimits:\n${limits.replace(/^(?=.)/gm, "  ")}`;
 
 /** @param {SandboxOptions} [options] */
-export function makeSandbox({ model, modelConfig, settings, builtin, globalFiles, projectFiles, files } = {}) {
+export function makeSandbox({ model, modelConfig, settings, builtin, pace, globalFiles, projectFiles, files } = {}) {
   // The real path: pi prints it, and the temporary folder may be a symlink.
   const root = realpathSync(mkdtempSync(join(tmpdir(), "pi-test-")));
   const sandbox = {
@@ -51,6 +53,10 @@ export function makeSandbox({ model, modelConfig, settings, builtin, globalFiles
     }),
     /** Writes files into the project after the start, as a user would while pi runs. */
     writeFiles: (/** @type {Record<string, string>} */ more) => writeAll(sandbox.project, more),
+    /** Stores other bounds of automatic continuation, for sessions that begin later. @param {Pace} pace */
+    setPace: (pace) => sandbox.store({ pace: paceText(pace) }),
+    /** Writes the store of the component. @param {Record<string, string>} values */
+    store: (values) => writeAll(sandbox.agent, { "extension-data/pi-workflows.json": json(values) }),
     /** Registers a function that `dispose` calls before it removes the folder; each pi registers its `close`. */
     adopt: (/** @type {() => Promise<unknown>} */ close) => closers.push(close),
     async dispose() {
@@ -72,8 +78,13 @@ export function makeSandbox({ model, modelConfig, settings, builtin, globalFiles
   writeAll(join(sandbox.agent, "workflows"), globalFiles);
   writeAll(join(sandbox.project, ".pi/workflows"), projectFiles);
   writeAll(sandbox.project, files);
+  if (pace) sandbox.setPace(pace);
   return sandbox;
 }
+
+/** The bounds as the component reads them. @param {Pace} pace */
+export const paceText = ({ delay_seconds = 3, max_per_phase = 10, max_idle = 3, max_repeats = 20 }) =>
+  [delay_seconds, max_per_phase, max_idle, max_repeats].join(" ");
 
 /**
  * @param {{ baseUrl: string }} model

@@ -36,11 +36,11 @@ import { messageText, messageTexts } from "./scripted-model.mjs";
  * @property {string} [instructions] `Do ID for {description}.` by default
  */
 
-/** Fields of a workflow whose countdown is short, but long enough for a test to interrupt it. */
-export const SHORT_COUNTDOWN = { autoContinue: { delaySeconds: 2 } };
+/** A short countdown, but long enough for a test to interrupt it. */
+export const SHORT_COUNTDOWN = { delay_seconds: 2 };
 
-/** Fields of `autoContinue` for an agent that is refused again and again and goes on all the same; it is not continued. */
-export const ATTACKED = { delaySeconds: 3600, maxRepeats: 0 };
+/** The pace of an agent that is refused again and again and goes on all the same; it is not continued. */
+export const ATTACKED = { delay_seconds: 3600, max_repeats: 0 };
 
 /** Resolves after the time of a short countdown. */
 export const shortCountdownIsOver = () => sleep(2300);

@@ -105,10 +105,13 @@ export async function tryWays(t, version, limits, ways, user) {
  */
 async function makeWorld(t, version, limits, ways, user) {
   const ofPhase = typeof limits === "string" ? {} : limits;
-  const files = workflow("ways", ["open", { id: "limited", ...ofPhase }, "after"], { autoContinue: ATTACKED });
+  const files = workflow("ways", ["open", { id: "limited", ...ofPhase }, "after"]);
   /** @type {(() => import("./scripted-model.mjs").Step)[]} */
   const script = [];
-  const { model, sandbox } = await visibleStage(t, (_, index) => script[index]?.(), { globalFiles: files });
+  const { model, sandbox } = await visibleStage(t, (_, index) => script[index]?.(), {
+    globalFiles: files,
+    pace: ATTACKED,
+  });
   const { project, home } = sandbox;
   const outsideFolder = join(project, "outside");
   const unique = (/** @type {import("./ways-out.mjs").Way} */ { name }) => `${basename(sandbox.root)}-${slug(name)}`;
