@@ -196,9 +196,13 @@ export function makeAgentFolder(agent, own, grants, leftOut) {
     writeFileSync(join(agent, "settings.json"), settingsOf(ofUser("settings.json"), own));
   // Workflows of the project stand before those of the user.
   for (const { path, within } of grants) {
-    copyFiles(path, join(agent, "workflows"), leftOut, within);
+    // Settings at the top of a project would be the user's in a trial; no workflow has a file of YAML there.
+    copyFiles(path, join(agent, "workflows"), leftOut, within, /\.ya?ml$/i);
     copyFiles(join(path, "../agents"), join(agent, "agents"), leftOut, within);
   }
+  // They refuse every tool call of the user's sessions too.
+  for (const name of ["settings.yml", "limits.yaml", "limits.yml"].map((name) => `workflows/${name}`))
+    if (existsSync(ofUser(name))) writeFileSync(join(agent, name), readText(ofUser(name)));
 }
 
 /**
@@ -208,8 +212,9 @@ export function makeAgentFolder(agent, own, grants, leftOut) {
  * @param {string} to
  * @param {string[]} leftOut folders that are not copied
  * @param {string} [within] the project
+ * @param {RegExp} [notAtTop] names of files that are not copied from the folder itself
  */
-function copyFiles(from, to, leftOut, within) {
+function copyFiles(from, to, leftOut, within, notAtTop) {
   const project = within === undefined ? undefined : realpathSync(within);
   let left = MAX_ENTRIES;
   const copyOne = (/** @type {string} */ path, /** @type {string} */ target, /** @type {number} */ depth) => {
@@ -221,7 +226,7 @@ function copyFiles(from, to, leftOut, within) {
     if (stat.isDirectory()) {
       mkdirSync(target, { recursive: true });
       for (const name of readdirSync(real)) copyOne(join(real, name), join(target, name), depth + 1);
-    } else if (stat.isFile()) {
+    } else if (stat.isFile() && !(depth === 1 && notAtTop?.test(path))) {
       const { descriptor } = untrusted.openUserFile(real, { flags: constants.O_NOFOLLOW ?? 0, place: real });
       try {
         writeFileSync(target, untrusted.readToEnd(descriptor, stat.size, MAX_FILE), { mode: stat.mode & 0o777 });

@@ -1,10 +1,12 @@
 // The rules of a `task.md`, and the limits of a trial.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { test } from "node:test";
 
 import { readTask } from "../tasks.js";
-import { trialSettings } from "../trial.js";
+import { makeAgentFolder, trialSettings } from "../trial.js";
 import { openWorkflows } from "../../../cli/workflows.js";
 import { inWords } from "../../../cli/words.js";
 
@@ -98,4 +100,20 @@ test("the settings of a trial hide more, and those that cannot be read are an er
   assert.equal(settings("\u{feff}limits: { hide: [a] }"), '{"limits":{"hide":["a","/evals/"]}}');
   for (const text of ["[", "- a", "", "limits: 7", "limits: { hide: .env }", "limits: { hide: }", "wait: 6h\nwait: 7h"])
     assert.throws(() => settings(text), text);
+});
+
+test("files at the top of a project are no settings of a trial, and those of the user refuse as in a session", (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "agent-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const write = (/** @type {string} */ path) => {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), "a: b\n");
+  };
+  for (const path of ["settings.yml", "limits.yaml", "shared.md", "w/workflow.yaml"]) write(`project/${path}`);
+  for (const path of ["limits.yml", "settings.yaml"]) write(`own/workflows/${path}`);
+  const grants = ["own/workflows", "project"].map((path) => ({ name: path, path: join(folder, path) }));
+  const agent = join(folder, "agent");
+  makeAgentFolder(agent, join(folder, "own"), grants, []);
+  assert.deepEqual(readdirSync(join(agent, "workflows")).sort(), ["limits.yml", "shared.md", "w"]);
+  assert.deepEqual(readdirSync(join(agent, "workflows/w")), ["workflow.yaml"]);
 });
