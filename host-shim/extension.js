@@ -453,7 +453,7 @@ export class Extension {
         this.#childOf?.session,
       ),
       "pi:extension/children": this.#children.imports(),
-      "pi:extension/programs": { run: (...line) => this.#programs?.run(...line) },
+      "pi:extension/programs": { run: (kind, program, line) => this.#programs?.run(kind, program, line) },
     };
   }
 

@@ -69,8 +69,7 @@ export class Programs {
         fail(`did not end within ${TIME_LIMIT / 1000} seconds and was stopped.`);
         killGroup(child);
       }, TIME_LIMIT);
-      // pi does not wait for the program.
-      for (const one of [timer, child, /** @type {import("node:net").Socket} */ (child.stdin)]) one.unref();
+      // Before all else: without a listener the error of a program that did not start ends pi.
       child.on("error", (error) => {
         clearTimeout(timer);
         fail(`did not start: ${error.message}`);
@@ -79,9 +78,13 @@ export class Programs {
         clearTimeout(timer);
         if (code) fail(`failed with exit status ${code}.`);
       });
+      // Where no file can be opened, the child has no input. Bun's has no `unref`.
+      const input = /** @type {Partial<import("node:net").Socket> | undefined} */ (child.stdin);
       // A program may end without reading.
-      child.stdin.on("error", () => {});
-      child.stdin.end(`${line}\n`);
+      input?.on?.("error", () => {});
+      input?.end?.(`${line}\n`);
+      // pi does not wait for the program.
+      for (const one of [timer, child, input]) one?.unref?.();
     } catch (error) {
       fail(`did not start: ${messageOf(error)}`);
     }

@@ -150,7 +150,7 @@ fn it_imports_only_the_interface_of_pi() {
             "pi:extension/timers@0.8.0",
             "pi:extension/folders@0.8.0",
             "pi:extension/children@0.8.0",
-            "pi:extension/notifications@0.8.0",
+            "pi:extension/programs@0.8.0",
         ]
     );
     let exports: Vec<&str> = component.exports(&built.engine).map(|(name, _)| name).collect();
@@ -599,7 +599,7 @@ fn a_countdown_survives_a_failed_call() {
 }
 
 #[test]
-fn a_failed_notification_is_not_repeated() {
+fn a_failed_notice_is_not_repeated() {
     let mut pi = at_look();
     pi.host().failing.insert("notify", "no screen");
     assert_eq!(pi.command("workflow", "three"), Outcome::Done);

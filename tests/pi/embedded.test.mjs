@@ -2,9 +2,10 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { copyFileSync, cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 
 import { LONG, VERSIONS } from "./harness/extent.mjs";
@@ -113,7 +114,8 @@ for (const version of VERSIONS) {
 
   const without = existsSync(BUN) ? false : "npm could not install bun";
   test(`goal comes to DONE in a compiled pi ${version}`, { skip: LONG.skip || without }, async (t) => {
-    const { model: played, sandbox } = await stage(t, goal(), { builtin: true });
+    const globalFiles = { "settings.yaml": 'onEvent: [/bin/sh, -c, "cat > told"]\n' };
+    const { model: played, sandbox } = await stage(t, goal(), { builtin: true, globalFiles });
     const home = sdkOf(version);
     const program = join(sandbox.root, "compiled/pi");
     const flags = ["--compile", "--no-compile-autoload-bunfig", "--no-compile-autoload-dotenv"];
@@ -130,5 +132,9 @@ for (const version of VERSIONS) {
     const { stderr } = await child;
     isDone(readSession(sandbox), played, sandbox);
     assert.match(stderr, /Rules of this run: read-only in review/);
+    assert.doesNotMatch(stderr, /of your settings/);
+    const told = () => (existsSync(join(sandbox.home, "told")) ? readFileSync(join(sandbox.home, "told"), "utf8") : "");
+    for (const end = Date.now() + 5000; told() === "" && Date.now() < end;) await sleep(50);
+    assert.match(told(), /"type":"ended"/);
   });
 }

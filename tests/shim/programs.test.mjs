@@ -1,7 +1,10 @@
 // Programs of the user's that get lines, and pi's own display that it waits.
 
 import assert from "node:assert/strict";
+import childProcess from "node:child_process";
+import { EventEmitter } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -113,6 +116,27 @@ test("a program that fails is told once", async (t) => {
     runs("/no/such/other");
     await delay(200);
     assert.equal(errors().length, 1);
+  }
+});
+
+test("a program that gets no descriptors is told, and the input of bun has no `unref`", async (t) => {
+  for (const [stdin, message] of [
+    [undefined, "The program a of your settings did not start: spawn EMFILE"],
+    [{ on() {}, end() {} }, undefined],
+  ]) {
+    const { runs, errors } = guest(t);
+    const child = Object.assign(new EventEmitter(), { stdin, unref() {} });
+    const spawned = t.mock.method(childProcess, "spawn", () => {
+      if (message !== undefined) process.nextTick(() => child.emit("error", new Error("spawn EMFILE")));
+      else process.nextTick(() => child.emit("exit", 0));
+      return child;
+    });
+    syncBuiltinESMExports();
+    runs("a");
+    spawned.mock.restore();
+    syncBuiltinESMExports();
+    await immediate();
+    assert.deepEqual(errors(), message === undefined ? [] : [message]);
   }
 });
 
