@@ -7,8 +7,8 @@ use super::diagnostic::{
     Anchored, Diagnostic, PathPart, PhaseProblem, Problem, ToolProblem, VariableProblem, WorkflowProblem,
 };
 use super::model::{
-    BUILTIN_ROOT, LEFT_OVER, LeftOut, Library, PackageScope, Parts, Replacing, Root, Stale, Surroundings, Workflow,
-    WorkflowFiles, last_part, package_of,
+    BUILTIN_ROOT, LEFT_OVER, LEFT_OVER_LIMITS, LeftOut, Library, PackageScope, Parts, Replacing, Root, Stale,
+    Surroundings, Workflow, WorkflowFiles, last_part, package_of,
 };
 use super::read::bounded::Bounded;
 use super::read::root::RootReader;
@@ -59,7 +59,7 @@ pub(super) fn read(
     if check.is_some() {
         // Elsewhere the limits of the session tell their errors.
         diagnostics.extend(of_limits);
-        report_left_over(&LEFT_OVER, files, &mut diagnostics)?;
+        report_left_over(&[LEFT_OVER_LIMITS, LEFT_OVER].concat(), files, &mut diagnostics)?;
     }
     let mut parts = Parts { settings, ..Parts::default() };
     let mut index: Map<String, usize> = Map::new();

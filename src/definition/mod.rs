@@ -47,4 +47,4 @@ pub use read::plain::{PlainFile, read as read_plain};
 pub use read::profiles::defined_profiles;
 pub use read::rule_place::rule_place;
 pub use skeleton::{Skeleton, skeleton};
-pub use users_settings::{Found, users_limits};
+pub use users_settings::{FoundLimits, users_limits};

@@ -2,8 +2,8 @@
 
 use super::diagnostic::{Diagnostic, FileProblem, LimitProblem, PathPart, SettingsProblem, Severity};
 use super::model::{
-    FileError, LEFT_OVER, ReadError, SETTINGS_FILE, Sandbox, Settings, Stale, Surroundings, USERS_ROOT, UserLimits,
-    WorkflowFiles, join,
+    FileError, LEFT_OVER_LIMITS, MISNAMED, ReadError, SETTINGS_FILE, Sandbox, Settings, Stale, Surroundings,
+    USERS_ROOT, UserLimits, WorkflowFiles, join,
 };
 use super::read::fields::Fields;
 use super::read::{plain, settings};
@@ -12,7 +12,7 @@ use super::validate::models::problem_of;
 
 /// The limits of every session, as the user's file has them.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub enum Found {
+pub enum FoundLimits {
     /// There are none.
     #[default]
     Nothing,
@@ -38,14 +38,17 @@ pub(crate) struct UsersSettings {
 /// # Errors
 ///
 /// If the session is gone.
-pub fn users_limits(files: &dyn WorkflowFiles) -> Result<Found, Stale> {
+pub fn users_limits(files: &dyn WorkflowFiles) -> Result<FoundLimits, Stale> {
     let UsersSettings { limits, of_limits: mut errors, .. } = read(files, None)?;
-    report_left_over(&LEFT_OVER[..1], files, &mut errors)?;
+    report_left_over(&LEFT_OVER_LIMITS, files, &mut errors)?;
+    if let Some((file, _)) = text(files, MISNAMED)? {
+        errors.push(Diagnostic::new(file, SettingsProblem::OtherName));
+    }
     errors.retain(|diagnostic| diagnostic.severity() == Severity::Error);
     Ok(match limits {
-        _ if !errors.is_empty() => Found::Unusable(errors),
-        Some(limits) => Found::Content(limits),
-        None => Found::Nothing,
+        _ if !errors.is_empty() => FoundLimits::Unusable(errors),
+        Some(limits) => FoundLimits::Content(limits),
+        None => FoundLimits::Nothing,
     })
 }
 
@@ -58,15 +61,13 @@ pub(crate) fn read(files: &dyn WorkflowFiles, check: Option<&Surroundings>) -> R
             read.settings = Settings::careful();
             read.of_limits.push(diagnostic);
         }
-        Some((file, Ok(text))) => {
-            let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-            understand((&file, text), files, check, &mut read)?;
-        }
+        Some((file, Ok(text))) => understand((&file, &text), files, check, &mut read)?,
     }
     Ok(read)
 }
 
-/// Reports files of earlier versions that are still there, each with the line that has its content.
+/// Reports files of earlier versions that are still there, each with the line that has its content, unless the settings
+/// have this key.
 pub(crate) fn report_left_over(
     left_over: &[(&'static str, &'static str)],
     files: &dyn WorkflowFiles,
@@ -74,8 +75,15 @@ pub(crate) fn report_left_over(
 ) -> Result<(), Stale> {
     for &(name, key) in left_over {
         let Some((file, content)) = text(files, name)? else { continue };
-        let content = content.ok().filter(|_| key != "onEvent");
-        let value = content.and_then(|text| Some(plain::read(&file, text, false).ok()?.value));
+        let object = |file: &str, text: Result<String, Diagnostic>| {
+            let value = plain::read(file, text.ok()?, false).ok()?.value;
+            value.is_object().then_some(value)
+        };
+        let has_no_key = match text(files, SETTINGS_FILE)? {
+            None => true,
+            Some((settings, text)) => object(&settings, text).is_some_and(|settings| settings.get(key).is_none()),
+        };
+        let value = object(&file, content).filter(|_| has_no_key && key != "onEvent");
         let value = value.filter(|value| value.as_object().is_some_and(|fields| !fields.is_empty()));
         // JSON is YAML.
         let line = value.map(|value| format!("{key}: {value}"));
@@ -138,7 +146,9 @@ fn text(files: &dyn WorkflowFiles, name: &str) -> Result<Option<(String, Result<
     let root = roots.iter().find(|root| root.name == USERS_ROOT);
     let file = root.map_or_else(|| name.to_owned(), |root| join(&root.path, name));
     let text = match bytes {
-        Ok(bytes) => String::from_utf8(bytes).map_err(|_| Diagnostic::new(&file, SettingsProblem::NotUtf8)),
+        Ok(bytes) => str::from_utf8(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes))
+            .map(ToOwned::to_owned)
+            .map_err(|_| Diagnostic::new(&file, SettingsProblem::NotUtf8)),
         Err(error) => Err(Diagnostic::new(&file, FileProblem::Unreadable(error))),
     };
     Ok(Some((file, text)))

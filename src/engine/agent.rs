@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::definition::{FileAccess, Found, Permission, Sandbox, Stale, permission};
+use crate::definition::{FileAccess, FoundLimits, Permission, Sandbox, Stale, permission};
 use crate::protocol::{COMPLETE_TYPE, PROPOSE_TOOL_NAME, STEP_TOOL_NAME};
 use crate::run::{Active, RunState};
 use crate::text::{self, DefaultRole, RulesOf};
@@ -48,9 +48,7 @@ impl Engine {
 
     /// Specification: hook lifecycle, "handleBeforeAgentStart".
     pub(super) fn before_agent_start(&mut self, role: DefaultRole, cx: &mut Cx) -> Result<Reply, Stale> {
-        if self.limits.are_there() {
-            self.limits.follow(cx)?;
-        }
+        self.limits.follow(cx)?;
         self.briefing.set_role(role);
         if let Some(prompt) = self.agent.starts() {
             self.briefing.note(prompt);
@@ -159,11 +157,11 @@ impl Engine {
     fn judged(&mut self, name: &str, carries_calls: bool, cx: &mut Cx) -> Result<Reply, Stale> {
         let active = self.run.active();
         let user = match self.limits.in_force() {
-            Found::Nothing => None,
-            Found::Unusable(diagnostics) => {
+            FoundLimits::Nothing => None,
+            FoundLimits::Unusable(diagnostics) => {
                 return Ok(Reply::Block(text::unknown_limits(diagnostics)));
             }
-            Found::Content(user) => Some(RulesOf::User(user)),
+            FoundLimits::Content(user) => Some(RulesOf::User(user)),
         };
         let of_phase = active.as_ref().map(RulesOf::Phase);
         let left = self.turn.left.as_ref().and_then(|left| Active::resolve(left, self.run.library()));

@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use crate::protocol::PANEL_ENTRY_TYPE;
-use crate::run::{Active, PauseReason};
+use crate::run::Active;
 use crate::text;
 
 use super::branches::state::Children;
@@ -31,7 +31,6 @@ impl Display {
     /// Restores the user's choice that the session stores.
     pub fn begin_session(&mut self, panel: bool, cx: &mut Cx) {
         cx.draws_panel |= std::mem::replace(&mut self.panel, panel) != panel;
-        self.blocked = None;
     }
 
     pub fn has_panel(&self) -> bool {
@@ -97,9 +96,7 @@ pub struct Shown<'a> {
 fn blocked(Shown { run, agent, has_dialog, .. }: &Shown) -> Option<String> {
     let state = run.running().filter(|_| run.agent_of().tells_user)?;
     let waits = match run.held().or(run.pause_reason()) {
-        Some(PauseReason::OtherProcess(_)) => false,
-        // A pause may wait for the end of a limit.
-        Some(_) => run.held().is_some() || state.goes_on_at().is_none(),
+        Some(reason) => reason.is_for_user(),
         None => agent.activity.is_waiting(),
     };
     let is_at_rest = !agent.activity.is_working() && !has_dialog;

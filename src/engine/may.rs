@@ -2,9 +2,9 @@
 
 use super::host::Host;
 use crate::definition::{
-    Found, Library, Limits, OwnLimits, Permission, Phase, Refusal, RuleFile, Sandbox, Stale, ToolPolicy, UserLimits,
-    Workflow, is_carrier, means_tool, on_one_line, permission, rule_place, runs_commands, users_limits, with_names,
-    writes_path,
+    FoundLimits, Library, Limits, OwnLimits, Permission, Phase, Refusal, RuleFile, Sandbox, Stale, ToolPolicy,
+    UserLimits, Workflow, is_carrier, means_tool, on_one_line, permission, rule_place, runs_commands, users_limits,
+    with_names, writes_path,
 };
 use crate::text;
 
@@ -30,9 +30,9 @@ pub fn may(
     host: &dyn Host,
 ) -> Result<May, Stale> {
     let of_user = match users_limits(host)? {
-        Found::Nothing => None,
-        Found::Unusable(diagnostics) => Some((Word::Refused, text::limits_not_known(&diagnostics))),
-        Found::Content(user) => Some(judge(&Rules::of_user(&user), tool, path, host)?),
+        FoundLimits::Nothing => None,
+        FoundLimits::Unusable(diagnostics) => Some((Word::Refused, text::limits_not_known(&diagnostics))),
+        FoundLimits::Content(user) => Some(judge(&Rules::of_user(&user), tool, path, host)?),
     };
     let of_phase = match phase {
         Some((phase, workflow, library)) => Some(judge(&Rules::of_phase(phase, workflow, library), tool, path, host)?),

@@ -56,7 +56,6 @@ impl Engine {
         self.session.allowed_commands.extend(allowed);
         (self.session.accept_rules, self.session.more) = (accept_rules, more);
         self.session.read_bound(budget.as_deref(), cx);
-        self.watch.begin_session(watching);
         self.session.read_wait(wait.as_deref(), cx);
         self.session.read_silence(silence.as_deref(), cx);
         self.display.begin_session(panel, cx);
@@ -66,6 +65,7 @@ impl Engine {
         if let Some(notice) = self.run.read_files(|definitions| definitions.reload(cx.host))? {
             cx.notify(Level::Error, notice);
         }
+        self.watch.begin_session(watching, self.run.library().settings().on_event.clone());
         self.restore_run(stored, mark, cx)?;
         self.proposals.begin_session(&self.run, cx)?;
         if let Some(state) = self.run.running() {

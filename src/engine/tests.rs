@@ -920,7 +920,7 @@ fn files_are_read_again_when_something_changed() {
     let mut session = Session::new(&[("one", &["a"]), ("two", &["@one"])]);
     session.files.global.insert("bad/workflow.yaml".into(), "name: 7\n".into());
     /// The files of the user's own are read at every start.
-    const USERS: usize = 2;
+    const USERS: usize = 4;
     let start = || Event::Session { stored: None, in_view: None, facts: Facts::default() };
     let reads = |session: &mut Session, event: Event| {
         session.files.reads.set(0);
@@ -928,7 +928,7 @@ fn files_are_read_again_when_something_changed() {
         (output.effects.len(), session.files.reads.get())
     };
     let (_, all) = reads(&mut session, start());
-    assert_eq!(all, 5 + USERS, "four files of workflows, and the settings");
+    assert_eq!(all, 5 + USERS, "four files of workflows, and the settings; limits under other names are looked for");
     assert_eq!(reads(&mut session, start()), (1, USERS));
     let check = Event::Command { name: "workflow", arguments: ":check" };
     assert!(reads(&mut session, check).1 > 0);

@@ -188,6 +188,11 @@ impl PauseReason {
         stored.get("kind").and_then(Value::as_str).unwrap_or_default().to_owned()
     }
 
+    /// Returns true if the run waits for its user: another process that has it does not, and a limit may end by itself.
+    pub fn is_for_user(&self) -> bool {
+        !matches!(self, Self::OtherProcess(_) | Self::Quota { goes_on_at: Some(_), .. })
+    }
+
     /// Returns true if the phase cannot be left as the agent or the user wants.
     pub fn is_at_exit(&self) -> bool {
         matches!(

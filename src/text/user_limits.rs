@@ -1,6 +1,6 @@
 //! The user's limits, in words for the user.
 
-use crate::definition::{Diagnostic, Found, OwnLimits, Sandbox, ToolPolicy, UserLimits, on_one_line};
+use crate::definition::{Diagnostic, FoundLimits, OwnLimits, Sandbox, ToolPolicy, UserLimits, on_one_line};
 
 use super::limits::limits_not_known;
 
@@ -8,12 +8,12 @@ use super::limits::limits_not_known;
 pub const NO_LIMITS: &str = "You have no limits: there is no `limits` in ~/.pi/agent/workflows/settings.yaml.";
 
 /// Returns the words of the status line for the limits; `None` without limits.
-pub fn limits_in_brief(found: &Found, off: bool) -> Option<&'static str> {
+pub fn limits_in_brief(found: &FoundLimits, off: bool) -> Option<&'static str> {
     match found {
-        Found::Nothing => None,
+        FoundLimits::Nothing => None,
         _ if off => Some("limits off"),
-        Found::Unusable(_) => Some("limits not known"),
-        Found::Content(_) => Some("limits"),
+        FoundLimits::Unusable(_) => Some("limits not known"),
+        FoundLimits::Content(_) => Some("limits"),
     }
 }
 
@@ -27,10 +27,10 @@ pub fn unusable_limits(diagnostics: &[Diagnostic]) -> String {
 }
 
 /// Returns the notice of limits that have changed.
-pub fn changed_limits(found: &Found) -> String {
+pub fn changed_limits(found: &FoundLimits) -> String {
     match found {
-        Found::Content(limits) => format!("Your limits have changed: {}", in_a_line(limits)),
-        Found::Nothing | Found::Unusable(_) => format!("Your limits are gone. {NO_LIMITS}"),
+        FoundLimits::Content(limits) => format!("Your limits have changed: {}", in_a_line(limits)),
+        FoundLimits::Nothing | FoundLimits::Unusable(_) => NO_LIMITS.to_owned(),
     }
 }
 
@@ -44,11 +44,11 @@ pub fn limits_switched(off: bool) -> &'static str {
 }
 
 /// Returns the panel of `/workflow :limits`.
-pub fn limits_panel(found: &Found, off: bool) -> String {
+pub fn limits_panel(found: &FoundLimits, off: bool) -> String {
     let state = if off { "off in this session" } else { "on" };
     match found {
-        Found::Nothing => NO_LIMITS.to_owned(),
-        Found::Unusable(diagnostics) => {
+        FoundLimits::Nothing => NO_LIMITS.to_owned(),
+        FoundLimits::Unusable(diagnostics) => {
             let errors = diagnostics.iter().map(super::diagnostic_text);
             let errors: Vec<String> = errors.collect();
             format!(
@@ -56,7 +56,7 @@ pub fn limits_panel(found: &Found, off: bool) -> String {
                 errors.join("\n\n")
             )
         }
-        Found::Content(limits) => {
+        FoundLimits::Content(limits) => {
             let lines: Vec<String> = lines(limits).iter().map(|line| format!("- {line}")).collect();
             format!("Limits: {state}, by {}\n{}", on_one_line(&limits.file), lines.join("\n"))
         }

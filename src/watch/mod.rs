@@ -353,12 +353,6 @@ pub const EXIT: EventKind = EventKind {
 };
 
 impl RunEvent {
-    /// Returns true if a user who is away wants to know of the event.
-    pub fn is_for_user(&self) -> bool {
-        let is_asked = matches!(self, Self::Question { state: "asked", .. });
-        is_asked || matches!(self, Self::Waiting { .. } | Self::Paused { resumes: None, .. } | Self::Ended { .. })
-    }
-
     /// The line that a watching program gets: the time in milliseconds since 1970, the run, the entry that the run is
     /// at, and the event.
     pub fn line(self, unix_ms: u64, state: &RunState) -> String {

@@ -7,6 +7,7 @@ use crate::definition::model::SETTINGS_FILE;
 pub enum SettingsProblem {
     NotUtf8,
     NotAWait,
+    NoProgram,
     OtherName,
     NotTheUsers,
     /// A file of the user's that is no more, the key in its place, and the line that has its content.
@@ -21,7 +22,10 @@ impl SettingsProblem {
     pub(crate) fn describe(&self) -> Description {
         match self {
             Self::NotUtf8 => error("not valid UTF-8").help("save the file as UTF-8"),
-            Self::NotAWait => error("`wait` is no time").help("write a duration like `6h` or `90m`, at most 7 days"),
+            Self::NotAWait => {
+                error("`wait`: expected a duration of at most 7 days").help("write it like `6h` or `90m`")
+            }
+            Self::NoProgram => error("`onEvent` has no program").help("write it first, as in `onEvent: [~/bin/tell]`"),
             Self::OtherName => error(format!("the user's settings must be in a file named `{SETTINGS_FILE}`"))
                 .help(format!("rename it to `{SETTINGS_FILE}`")),
             Self::NotTheUsers => warning("unused: settings are the user's own, and no project has any")
@@ -30,8 +34,11 @@ impl SettingsProblem {
                 let message = format!("`{name}` is no more: `{key}` in `{SETTINGS_FILE}` is in its place");
                 let left_over = if *key == "limits" { error(message) } else { warning(message) };
                 left_over.help(match line {
-                    Some(line) => format!("delete it, and write this line into `{SETTINGS_FILE}`: {line}"),
-                    None => "delete it; docs/reference/settings.md of pi-workflows has the keys".to_owned(),
+                    Some(line) => format!("before you delete it, write this line into `{SETTINGS_FILE}`: {line}"),
+                    None if *key == "onEvent" => {
+                        "before you delete it, write `onEvent`: docs/reference/settings.md of pi-workflows".to_owned()
+                    }
+                    None => format!("move what it has below `{key}` in `{SETTINGS_FILE}`, then delete it"),
                 })
             }
         }

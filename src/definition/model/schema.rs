@@ -473,7 +473,8 @@ table! {
         "wait": Kind::Duration("6h") => "the run pauses",
         /// `false`: the workflows that come with this package are not there.
         "builtin": Kind::Bool => "true",
-        /// A program and its arguments, as a list, without a shell. It gets each event of a run of which you want to know.
+        /// A program and its arguments, without a shell. It gets `question`, `waiting`, `paused` and `ended` while you are
+        /// away.
         "onEvent": Kind::Program(&ON_EVENT_FIELDS) => "none",
     ];
 }

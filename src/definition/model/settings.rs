@@ -13,13 +13,18 @@ pub const BUILTIN_ROOT: &str = "builtin";
 /// The file of the settings. A project and a package have none.
 pub(crate) const SETTINGS_FILE: &str = "settings.yaml";
 
-/// Files of earlier versions, each with the key of the settings that is in its place.
-pub(crate) const LEFT_OVER: [(&str, &str); 3] =
-    [("limits.yaml", "limits"), ("models.yaml", "models"), ("notify.yaml", "onEvent")];
+/// The settings under another name, which may have limits.
+pub(crate) const MISNAMED: &str = "settings.yml";
+
+/// Files of earlier versions with limits, each with the key of the settings that is in its place.
+pub(crate) const LEFT_OVER_LIMITS: [(&str, &str); 2] = [("limits.yaml", "limits"), ("limits.yml", "limits")];
+
+/// Other files of earlier versions.
+pub(crate) const LEFT_OVER: [(&str, &str); 2] = [("models.yaml", "models"), ("notify.yaml", "onEvent")];
 
 /// Returns true for a name of the file of the settings, or one under which it may be written by mistake.
 pub(crate) fn means_settings(name: &str) -> bool {
-    let names = [SETTINGS_FILE, "settings.yml", "setting.yaml", "setting.yml"];
+    let names = [SETTINGS_FILE, MISNAMED, "setting.yaml", "setting.yml"];
     names.iter().any(|other| other.eq_ignore_ascii_case(name))
 }
 

@@ -19,8 +19,8 @@ use crate::definition::model::own_work;
 use crate::definition::model::paths::resolve;
 use crate::definition::model::{
     BudgetBounds, Check, CheckKind, Entry, EntryKind, FileError, FileKind, Gate, Given, Group, LeftOut, Listed,
-    Outcome, OwnModel, Parts, Phase, Replacing, Root, SETTINGS_FILE, Scripts, Settings, Show, Stale, Surroundings,
-    USERS_ROOT, ValueName, Workflow, either, group_key, join, last_part, means_settings, nearest,
+    MISNAMED, Outcome, OwnModel, Parts, Phase, Replacing, Root, SETTINGS_FILE, Scripts, Settings, Show, Stale,
+    Surroundings, USERS_ROOT, ValueName, Workflow, either, group_key, join, last_part, means_settings, nearest,
 };
 
 /// Number of entries that a regular expression of a gate counts as, because compiling it takes time.
@@ -318,7 +318,8 @@ impl<'a, 'f> RootReader<'a, 'f> {
             if self.check.is_some() {
                 self.report(name, SettingsProblem::NotTheUsers);
             }
-        } else if name != SETTINGS_FILE {
+        } else if name != SETTINGS_FILE && (self.check.is_some() || name != MISNAMED) {
+            // Elsewhere the limits of the session tell of the commonest other name.
             self.report(name, SettingsProblem::OtherName);
         }
     }

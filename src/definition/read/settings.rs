@@ -3,12 +3,12 @@
 use std::slice;
 
 use super::budget::duration;
-use super::fields::{Fields, texts as items};
+use super::fields::{Fields, texts};
 use super::models::read_aliases;
 use super::own_limits::{self, PathVariables};
 use super::tools;
 use super::yaml::Yaml;
-use crate::definition::diagnostic::{Diagnostic, FieldProblem, Mapping, PathPart, SettingsProblem};
+use crate::definition::diagnostic::{Diagnostic, FieldProblem, Mapping, PathPart, Problem, SettingsProblem, ValueKind};
 use crate::definition::model::schema::names;
 use crate::definition::model::{
     Field, LIMITS_FIELDS, ON_EVENT_FIELDS, OnEvent, SETTINGS_FIELDS, Settings, Stale, Surroundings, UserLimits,
@@ -45,7 +45,10 @@ pub(crate) fn limits(
     };
     fields.has_errors = false;
     fields.check_values(slice::from_ref(field));
-    fields.entries("limits", "a mapping of limits", None);
+    let limits = fields.tree.root.get("limits").map(Yaml::kind);
+    if let Some(found) = limits.filter(|kind| !matches!(kind, ValueKind::Null | ValueKind::Mapping)) {
+        fields.report(&[PathPart::Key("limits")], FieldProblem::wrong_type("limits", "a mapping of limits", found));
+    }
     fields.check_part("limits", &LIMITS);
     let limits = fields.within(&[PathPart::Key("limits")], read).transpose()?;
     Ok(limits.filter(|_| !fields.has_errors))
@@ -85,13 +88,27 @@ fn read_wait(fields: &mut Fields) -> Option<u64> {
 fn read_on_event(fields: &mut Fields) -> Option<OnEvent> {
     let value = fields.tree.root.get("onEvent").filter(|value| **value != Yaml::Null)?.clone();
     fields.check_part("onEvent", &ON_EVENT);
-    let texts = fields.within(&[PathPart::Key("onEvent")], |fields| fields.switch("texts", false))?;
-    match items(value.get("program").unwrap_or(&value).items()) {
-        Ok(program) if program.first().is_some_and(|program| !is_blank(program)) => Some(OnEvent { program, texts }),
-        _ => {
-            let problem = FieldProblem::wrong_type("onEvent", "a list of a program and its arguments", value.kind());
-            fields.report(&[PathPart::Key("onEvent")], problem);
-            None
+    let has_texts = fields.within(&[PathPart::Key("onEvent")], |fields| fields.switch("texts", false))?;
+    let mut at = vec![PathPart::Key("onEvent")];
+    let list = match (value.get("program"), &value) {
+        (Some(program), _) => {
+            at.push(PathPart::Key("program"));
+            program
         }
-    }
+        (None, Yaml::Map(_)) => &Yaml::List(Vec::new()),
+        (None, value) => value,
+    };
+    let problem: Problem = match (list, texts(list.items())) {
+        (Yaml::List(_), Ok(program)) if program.first().is_some_and(|program| !is_blank(program)) => {
+            return Some(OnEvent { program, texts: has_texts });
+        }
+        (Yaml::List(_), Ok(_)) => SettingsProblem::NoProgram.into(),
+        (_, Err((index, found))) => {
+            at.push(PathPart::Item(index));
+            FieldProblem::wrong_type("onEvent", "a text", found).into()
+        }
+        (_, Ok(_)) => FieldProblem::wrong_type("onEvent", "a list of a program and its arguments", list.kind()).into(),
+    };
+    fields.report(&at, problem);
+    None
 }

@@ -68,7 +68,7 @@ impl Engine {
         self.agent.prompt_at_rest = Some(text::silent(&tools, ms));
         if let Some(state) = self.watch.watched(&self.run) {
             let event = RunEvent::Limit { bound: "silent".to_owned(), times: times.into() };
-            self.watch.tell(event, state, self.run.library(), cx);
+            self.watch.tell(event, state, cx);
         }
     }
 }

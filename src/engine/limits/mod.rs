@@ -4,7 +4,7 @@ pub(super) mod state;
 
 use serde_json::json;
 
-use crate::definition::{Found, Stale};
+use crate::definition::{FoundLimits, Stale};
 use crate::protocol::{LIMITS_ENTRY_TYPE, LIMITS_TYPE};
 use crate::text;
 
@@ -24,7 +24,7 @@ impl Limits {
             self.reset();
         }
         self.refresh(cx.host)?;
-        if let Found::Unusable(diagnostics) = self.found() {
+        if let FoundLimits::Unusable(diagnostics) = self.found() {
             cx.notify(Level::Error, text::unusable_limits(diagnostics));
         }
         Ok(())
@@ -40,7 +40,7 @@ impl Limits {
             return Ok(());
         }
         match self.found() {
-            Found::Unusable(diagnostics) => {
+            FoundLimits::Unusable(diagnostics) => {
                 cx.notify(Level::Error, text::unusable_limits(diagnostics));
             }
             found => cx.notify(Level::Info, text::changed_limits(found)),
@@ -69,7 +69,7 @@ impl Limits {
                 return Ok(());
             }
         };
-        if !self.are_there() {
+        if *self.found() == FoundLimits::Nothing {
             cx.notify(Level::Info, text::NO_LIMITS);
             return Ok(());
         }

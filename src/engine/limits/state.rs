@@ -1,30 +1,25 @@
 //! The user's limits in this session.
 
-use crate::definition::{Found, Stale, users_limits};
+use crate::definition::{FoundLimits, Stale, users_limits};
 use crate::engine::host::Host;
 
 /// The limits of the user's settings, and if the user has switched them off.
 #[derive(Debug, Default)]
 pub struct Limits {
-    found: Found,
+    found: FoundLimits,
     /// The user has switched the limits off.
     off: bool,
 }
 
 impl Limits {
     /// Returns the limits of each tool call now.
-    pub fn in_force(&self) -> &Found {
-        if self.off { &Found::Nothing } else { &self.found }
+    pub fn in_force(&self) -> &FoundLimits {
+        if self.off { &FoundLimits::Nothing } else { &self.found }
     }
 
     /// The limits as they were last read, also while the user has switched them off.
-    pub fn found(&self) -> &Found {
+    pub fn found(&self) -> &FoundLimits {
         &self.found
-    }
-
-    /// Returns true if there are limits, known or not. Without limits no prompt looks for them.
-    pub fn are_there(&self) -> bool {
-        self.found != Found::Nothing
     }
 
     /// The user has switched the limits off.
@@ -34,7 +29,7 @@ impl Limits {
 
     /// Returns true if tool calls are limited.
     pub fn hold(&self) -> bool {
-        *self.in_force() != Found::Nothing
+        *self.in_force() != FoundLimits::Nothing
     }
 
     /// Switches the limits off or on. Returns false if that changes nothing.

@@ -52,7 +52,7 @@ impl Family {
             reply: Reply::None,
             told: Vec::new(),
         };
-        family.parent.engine.watch.begin_session(Watching::Names);
+        family.parent.engine.watch.begin_session(Watching::Names, None);
         let output = family.parent.command("workflow", "w the task");
         assert_eq!(output.reply, Reply::Settle, "{output:?}");
         family.hand_over();

@@ -157,15 +157,51 @@ fn settings_that_cannot_be_read_refuse_everything_and_an_error_of_another_key_do
 }
 
 #[test]
+fn settings_that_break_or_get_limits_in_a_session_are_followed_also_without_limits_before() {
+    let mut session = with_settings("builtin: false\n");
+    assert_eq!(prompt(&mut session), []);
+    session.files.global.insert("settings.yaml".into(), "builtin: [\n".into());
+    let told = format!("{:?}", prompt(&mut session));
+    assert!(told.contains("Every tool call is refused"), "{told}");
+    assert!(blocked(calls(&mut session, "bash", None)).contains("settings.yaml"));
+    session.files.global.insert("settings.yaml".into(), "builtin: false\n".into());
+    let told = format!("{:?}", prompt(&mut session));
+    assert!(told.contains("You have no limits"), "{told}");
+    assert_eq!(calls(&mut session, "bash", None), Reply::None);
+    session.files.global.insert("settings.yaml".into(), settings(LIMITS));
+    prompt(&mut session);
+    assert!(is_confined(&calls(&mut session, "bash", None)));
+}
+
+#[test]
+fn limits_in_a_file_with_another_name_refuse_everything() {
+    for (name, text) in [("settings.yml", "limits: { write: [docs/] }"), ("limits.yml", LIMITS), ("limits.yaml", "- a")]
+    {
+        for settings in [None, Some("builtin: false"), Some("limits: { write: [src/] }"), Some("\u{feff}{")] {
+            let mut session = Session::new(&[]);
+            session.files.global.insert(name.into(), text.into());
+            let settings = settings.map(|settings| ("settings.yaml".to_owned(), settings.to_owned()));
+            session.files.global.extend(settings);
+            begin(&mut session, false);
+            blocked(calls(&mut session, "read", Some("docs/x")));
+        }
+    }
+}
+
+#[test]
 fn a_file_of_limits_refuses_everything_until_its_content_has_moved() {
     let mut session = limited(LIMITS);
     session.files.global.insert("limits.yaml".into(), LIMITS.into());
+    session.files.global.remove("settings.yaml");
     let told = begin(&mut session, false);
     let line = r#"limits: {"write":["docs/","src/"],"hide":[".env"]}"#;
     let shows = |effect: &Effect| matches!(effect, Effect::Notify { text, .. } if text.contains(line));
     assert!(told.iter().any(shows), "{told:?}");
     let refusal = blocked(calls(&mut session, "read", Some("docs/x")));
     assert!(refusal.contains("~/workflows/limits.yaml: `limits.yaml` is no more"), "{refusal}");
+    session.files.global.insert("settings.yaml".into(), "limits: { write: [] }".into());
+    let told = format!("{:?}", begin(&mut session, false));
+    assert!(told.contains("move what it has below `limits`") && !told.contains(".env"), "{told}");
     session.files.global.insert("settings.yaml".into(), line.into());
     session.files.global.remove("limits.yaml");
     begin(&mut session, false);
@@ -229,7 +265,7 @@ fn a_change_holds_from_the_next_prompt_on() {
     assert!(blocked(calls(&mut session, "write", Some("docs/x"))).contains("Writable: nothing"));
     assert_eq!(prompt(&mut session), [], "told once");
     session.files.global.remove("settings.yaml");
-    assert!(format!("{:?}", prompt(&mut session)).contains("Your limits are gone"));
+    assert!(format!("{:?}", prompt(&mut session)).contains("You have no limits"));
     assert_eq!(calls(&mut session, "write", Some("a")), Reply::None);
     assert_eq!(session.status, None);
 }

@@ -307,6 +307,32 @@ fn a_program_of_the_settings_gets_what_a_user_wants_to_know() {
 }
 
 #[test]
+fn a_run_of_another_process_is_not_given_to_a_program() {
+    let mut session = at_work("onEvent: [tell, x]");
+    let _ = session.command("workflow", "w of=x the task");
+    assert_eq!(given(&session.command("workflow", ":pause").effects), ["paused person"]);
+    session.files.claim_obstacle.replace(Some(crate::run::ClaimObstacle::Living(12)));
+    assert_eq!(given(&session.on(Event::Input { from_user: true }).effects), [""; 0]);
+    assert!(matches!(session.engine.run.held(), Some(PauseReason::OtherProcess(_))));
+}
+
+#[test]
+fn a_program_is_that_of_the_beginning_of_the_session() {
+    for (before, told) in [("builtin: true", &[][..]), ("onEvent: [tell, x]", &["paused person"])] {
+        let mut session = at_work(before);
+        let _ = session.command("workflow", "w of=x the task");
+        for settings in ["onEvent: [other]", "onEvent: [", "onEvent: [other]"] {
+            session.files.global.insert("settings.yaml".into(), settings.into());
+            let _ = session.on(Event::AgentStart);
+            let _ = session.command("workflow", ":status");
+        }
+        assert_eq!(given(&session.command("workflow", ":pause").effects), told);
+        session.files.global.insert("settings.yaml".into(), "onEvent: [".into());
+        assert_eq!(given(&session.command("workflow", ":status").effects), [""; 0], "once");
+    }
+}
+
+#[test]
 fn a_limit_that_ends_by_itself_is_not_given_to_a_program() {
     for (settings, told) in [("", &["paused quota"][..]), ("\nwait: 6h", &[])] {
         let mut session = at_work(&format!("onEvent: [tell, x]{settings}"));
@@ -356,11 +382,16 @@ fn pi_shows_a_wait_in_a_terminal() {
     assert_eq!(session.blocked.as_deref(), Some("Workflow The flat waits for you"));
     let facts = Facts { same_session: true, ..Facts::default() };
     let stored = session.stored_run().cloned();
-    session.blocked = None;
-    let _ = session.on(Event::Session { stored, in_view: None, facts });
+    let _ = session.on(Event::Session { stored: stored.clone(), in_view: None, facts: facts.clone() });
     assert!(session.blocked.is_some(), "also in a session that begins");
     let _ = session.resume("");
     assert_eq!(session.blocked, None);
+    let _ = session.stop_as(Stop::Aborted, true);
+    assert!(session.blocked.is_some());
+    let _ = session.on(Event::Session { stored: None, in_view: None, facts: facts.clone() });
+    assert_eq!(session.blocked, None, "at a place of the session without a run");
+    let _ = session.on(Event::Session { stored, in_view: None, facts });
+    let _ = session.resume("");
     session.ui = Ui::Program;
     let _ = session.stop_as(Stop::Aborted, true);
     assert_eq!(session.blocked, None, "a program shows it as it likes");

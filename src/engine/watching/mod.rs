@@ -6,7 +6,7 @@
 pub(super) mod state;
 
 use crate::run::RunState;
-use crate::watch::{RunEvent, paused, text};
+use crate::watch::{RunEvent, text};
 
 use super::ask::Pending;
 use super::budget::state::UsageMeter;
@@ -48,7 +48,7 @@ impl Watch {
                 let about = pending.dialog_about(*ticket).filter(|_| cx.ui.exists());
                 if let Some((about, state)) = about.zip(self.watched(run)) {
                     let question = RunEvent::Question { state: "over", about, title: None, options: None };
-                    self.tell(question, state, run.library(), cx);
+                    self.tell(question, state, cx);
                 }
             }
             _ => {}
@@ -69,16 +69,15 @@ impl Watch {
             self.note_wait(false);
             return;
         };
-        let library = run.library();
         match (noted, reply) {
             (Noted::Turn(calls, refused), _) => {
                 let up_to_now = meter.up_to_now(run, agent, cx);
                 let usage = up_to_now.as_ref().unwrap_or(state).into();
-                self.tell(RunEvent::Turn { calls, refused, usage }, state, library, cx);
+                self.tell(RunEvent::Turn { calls, refused, usage }, state, cx);
             }
             (Noted::Call(tool), Reply::Block(why) | Reply::Stop(why)) => {
                 let rule = meter.newest_refusal();
-                self.tell(RunEvent::Refused { tool, rule, why: text(why) }, state, library, cx);
+                self.tell(RunEvent::Refused { tool, rule, why: text(why) }, state, cx);
             }
             (Noted::Nothing | Noted::Call(_), _) => {}
         }
@@ -91,23 +90,22 @@ impl Watch {
                 Request::Exec { .. } | Request::Children { .. } => (None, None),
             };
             let title = title.and_then(|title| text(title));
-            self.tell(RunEvent::Question { state: "asked", about, title, options }, state, library, cx);
+            self.tell(RunEvent::Question { state: "asked", about, title, options }, state, cx);
         }
         for pause in self.note_pause(run.held(), run.pause_reason()) {
-            let events = match pause {
-                Some(reason) => paused(&reason, state),
-                None => vec![RunEvent::Resumed { usage: state.into() }],
-            };
-            events.into_iter().for_each(|event| self.tell(event, state, library, cx));
+            match pause {
+                Some(reason) => self.tell_pause(&reason, state, cx),
+                None => self.tell(RunEvent::Resumed { usage: state.into() }, state, cx),
+            }
         }
         let is_paused = run.held().or(run.pause_reason()).is_some();
         if self.note_wait(!is_paused && agent.activity.is_waiting()) {
-            self.tell(RunEvent::Waiting { usage: state.into() }, state, library, cx);
+            self.tell(RunEvent::Waiting { usage: state.into() }, state, cx);
         }
     }
 
     /// The run that programs are told of.
     pub fn watched<'a>(&self, run: &'a Run) -> Option<&'a RunState> {
-        run.running().filter(|_| !self.is_off(run.library()))
+        run.running().filter(|_| !self.is_off())
     }
 }

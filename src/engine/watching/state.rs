@@ -5,12 +5,14 @@ use crate::engine::context::Cx;
 use crate::engine::effect::Effect;
 use crate::engine::event::Watching;
 use crate::run::{PauseReason, RunState};
-use crate::watch::{RunEvent, between};
+use crate::watch::{RunEvent, between, paused};
 
 /// The events of the run that were told: to a program that watches, and to the program of the user's settings.
 #[derive(Debug, Default)]
 pub struct Watch {
     watching: Watching,
+    /// The program of the user's settings, as it was when the session began: the agent may write the settings later.
+    on_event: Option<OnEvent>,
     /// A session begins: the user is there, and knows what waits.
     is_beginning: bool,
     /// The state up to which events were told.
@@ -24,8 +26,8 @@ pub struct Watch {
 }
 
 impl Watch {
-    pub fn begin_session(&mut self, watching: Watching) {
-        *self = Self { watching, is_beginning: true, ..Self::default() };
+    pub fn begin_session(&mut self, watching: Watching, on_event: Option<OnEvent>) {
+        *self = Self { watching, on_event, is_beginning: true, ..Self::default() };
     }
 
     /// The event with which a session begins is over.
@@ -36,7 +38,7 @@ impl Watch {
     /// Tells the events that have led to a new state; `continued`: it was read from the session.
     pub fn follow(&mut self, new: &RunState, library: &Library, continued: bool, cx: &mut Cx) {
         // The run that contains a branch tells of the branch.
-        if self.is_off(library) || new.progress().branch.is_some() {
+        if self.is_off() || new.progress().branch.is_some() {
             return;
         }
         if self.told.is_none() && !new.is_running() {
@@ -50,7 +52,7 @@ impl Watch {
         if let Some(other) = other {
             (self.paused, self.stored) = (None, Vec::new());
             if other.is_running() {
-                self.tell(RunEvent::replaced(&other), &other, library, cx);
+                self.tell(RunEvent::replaced(&other), &other, cx);
             }
         }
         let pause = |state: &RunState| state.progress().paused.as_ref().map(|pause| pause.reason.clone());
@@ -58,21 +60,17 @@ impl Watch {
             self.stored.push(pause(new));
         }
         for event in between(same.as_ref(), new, library, continued) {
-            self.tell(event, new, library, cx);
+            self.tell(event, new, cx);
         }
     }
 
     /// Tells an event of a run in this state. Of a branch only dialogs are told, to the program of the settings: the run
     /// that contains the branch tells everything else.
-    pub fn tell(&self, event: RunEvent, state: &RunState, library: &Library, cx: &mut Cx) {
+    pub fn tell(&self, event: RunEvent, state: &RunState, cx: &mut Cx) {
+        let is_asked = matches!(event, RunEvent::Question { state: "asked", .. });
         let is_branch = state.progress().branch.is_some();
-        let is_told = event.is_for_user() && !self.is_beginning;
-        if let Some(OnEvent { program, texts }) = library.settings().on_event.as_ref().filter(|_| is_told)
-            && (!is_branch || matches!(event, RunEvent::Question { .. }))
-        {
-            let shown = if *texts { event.clone() } else { event.clone().without_texts() };
-            let line = shown.line(cx.unix_ms, state);
-            cx.push(Effect::RunProgram { kind: event.name(), program: program.clone(), line });
+        if is_asked || !is_branch && matches!(event, RunEvent::Waiting { .. } | RunEvent::Ended { .. }) {
+            self.tell_user(&event, state, cx);
         }
         if is_branch {
             return;
@@ -85,9 +83,28 @@ impl Watch {
         cx.push(Effect::TellWatcher(event.line(cx.unix_ms, state)));
     }
 
+    /// Tells a pause of a run in this state.
+    pub fn tell_pause(&self, reason: &PauseReason, state: &RunState, cx: &mut Cx) {
+        for event in paused(reason, state) {
+            let is_pause = matches!(event, RunEvent::Paused { .. });
+            if is_pause && reason.is_for_user() && state.progress().branch.is_none() {
+                self.tell_user(&event, state, cx);
+            }
+            self.tell(event, state, cx);
+        }
+    }
+
+    /// Gives an event that a user who is away wants to know of to the program of the settings.
+    fn tell_user(&self, event: &RunEvent, state: &RunState, cx: &mut Cx) {
+        let Some(OnEvent { program, texts }) = self.on_event.as_ref().filter(|_| !self.is_beginning) else { return };
+        let shown = if *texts { event.clone() } else { event.clone().without_texts() };
+        let line = shown.line(cx.unix_ms, state);
+        cx.push(Effect::RunProgram { kind: event.name(), program: program.clone(), line });
+    }
+
     /// Returns true if no program is told of events.
-    pub fn is_off(&self, library: &Library) -> bool {
-        self.watching == Watching::Off && library.settings().on_event.is_none()
+    pub fn is_off(&self) -> bool {
+        self.watching == Watching::Off && self.on_event.is_none()
     }
 
     /// Notes the pause of the run, or that it has none; returns those that were not told, in their order. While the rules

@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::*;
 use crate::definition::fixtures::Files;
 use crate::definition::{
-    DirEntry, FileKind, Found, KnownModel, Library, Model, ReadError, Root, Stale, Surroundings, WorkflowFiles,
+    DirEntry, FileKind, FoundLimits, KnownModel, Library, Model, ReadError, Root, Stale, Surroundings, WorkflowFiles,
     WriteTarget, users_limits,
 };
 
@@ -213,8 +213,8 @@ fn a_load_has_the_errors_of_a_check() {
             let (loaded, found) = Library::load(&case).unwrap();
             let (checked, expected) = Library::check(&case).unwrap();
             let of_limits = match users_limits(&case).unwrap() {
-                Found::Unusable(diagnostics) => diagnostics,
-                Found::Nothing | Found::Content(_) => Vec::new(),
+                FoundLimits::Unusable(diagnostics) => diagnostics,
+                FoundLimits::Nothing | FoundLimits::Content(_) => Vec::new(),
             };
             let found = of_limits.into_iter().chain(found).collect();
             assert_eq!(errors(found), errors(expected), "{name}:\n{input}");
