@@ -42,6 +42,9 @@ fn templates() {
 #[test]
 fn stored_state() {
     replay("stored_state", targets::stored_state::check);
+    // Newer entries that name no workflow, before the one that does.
+    let state = r#"{"active":true,"workflowKey":"flat","currentPath":[{"workflowKey":"flat","phaseIndex":0}],"globalStepCount":0,"taskId":"t","taskDescription":"d","startedAt":5}"#;
+    targets::stored_state::check(("{}\n".repeat(12_000) + state).as_bytes());
 }
 
 #[test]

@@ -72,8 +72,12 @@ impl Case {
     /// | --- | --- |
     /// | `===== pi OBJECT` | none: the object has `tools`, `moreTools`, `profiles`, `models`, `link` and `linked` |
     /// | `===== ROOT/PATH` | a file, up to the next part |
+    /// | `===== head ROOT/PATH` | the rest of a file after the usual first lines |
+    /// | `===== short ROOT/PATH` | the lines of a file between the usual first lines and the usual last ones |
     /// | `===== json ROOT/PATH` | a file as a string of JSON, for characters that an editor does not show or keep |
     /// | `===== same ROOT/PATH …` | none: these files are as in the newest earlier case that has them |
+    ///
+    /// `===== case` begins a case, and `===== also` a case that has the files of the case before it where it gives no other.
     fn read(text: &str) -> Self {
         let tools = ["read", "edit", "bash"].map(str::to_owned).into();
         let files = Files::default();
@@ -146,29 +150,54 @@ fn inputs() -> Vec<(String, Vec<String>)> {
     inputs
 }
 
+/// Fills in the files of earlier cases, and the usual lines of files.
 fn with_same_files(cases: Vec<String>) -> Vec<String> {
-    let mut files = BTreeMap::new();
+    let (mut files, mut before) = (BTreeMap::new(), BTreeMap::new());
     let whole = cases.iter().map(|case| {
-        let mut whole = String::new();
+        let (mut whole, mut own) = (String::new(), BTreeMap::new());
+        if !case.starts_with("also\n") {
+            before.clear();
+        }
         for part in case.split(MARK).skip(1) {
             let (title, content) = part.split_once('\n').unwrap();
-            let Some(same) = title.strip_prefix("same ") else {
-                files.insert(title.strip_prefix("json ").unwrap_or(title).to_owned(), part.to_owned());
-                whole += &format!("{MARK}{title}\n{content}");
-                continue;
-            };
-            for path in same.split(' ') {
-                let part = files.get(path).unwrap_or_else(|| panic!("no earlier case has {path}"));
-                whole += &format!("{MARK}{part}");
+            let (kind, paths) =
+                title.split_once(' ').filter(|(kind, _)| !kind.contains('/')).unwrap_or(("file", title));
+            match kind {
+                "pi" => whole += &format!("{MARK}{part}"),
+                "same" => own.extend(paths.split(' ').map(|path| {
+                    let part = files.get(path).unwrap_or_else(|| panic!("no earlier case has {path}"));
+                    (path.to_owned(), String::clone(part))
+                })),
+                "json" => _ = own.insert(paths.to_owned(), part.to_owned()),
+                _ => _ = own.insert(paths.to_owned(), format!("{paths}\n{}", with_usual_lines(kind, paths, content))),
             }
         }
-        whole
+        before.extend(own);
+        files.extend(before.clone());
+        before.values().fold(whole, |whole, part| whole + MARK + part)
     });
     whole.collect()
 }
 
+fn with_usual_lines(kind: &str, path: &str, content: &str) -> String {
+    let id = path.rsplit_once('/').unwrap().1.trim_end_matches(".md");
+    let (head, end) = match id {
+        "workflow.yaml" => ("name: Flow\ncommandName: flow\ninitialMessage: Go\n".to_owned(), "phases:\n  - a.md\n"),
+        _ => {
+            let name = id[..1].to_uppercase() + &id[1..];
+            (format!("---\nid: {id}\nname: {name}\nemoji: '*'\n"), "---\nDo it.\n")
+        }
+    };
+    match kind {
+        "short" => head + content + end,
+        "head" => head + content,
+        _ => content.to_owned(),
+    }
+}
+
 fn cases(name: &str, ending: &str) -> Vec<String> {
     let text = fs::read_to_string(folder().join(format!("{name}.{ending}"))).unwrap_or_default();
+    let text = text.replace(&format!("{MARK}also\n"), &format!("{MARK}case\nalso\n"));
     text.split(&format!("{MARK}case\n")).skip(1).map(ToOwned::to_owned).collect()
 }
 
