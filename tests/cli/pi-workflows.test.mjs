@@ -667,11 +667,10 @@ test("show and graph name models, budgets and the values of with", (t) => {
     .map((line) => line.trim());
   assert.deepEqual(notes, [
     'n1>"budget: $2.50"]:::note',
-    'n2>"at most 50 loops"]:::note',
-    'n3>"model: best:high or some/model"]:::note',
-    'n4>"budget: 5 turns"]:::note',
-    'n5>"with: of={input.scope}"]:::note',
-    'n6>"budget: 20m"]:::note',
+    'n2>"model: best:high or some/model"]:::note',
+    'n3>"budget: 5 turns"]:::note',
+    'n4>"with: of={input.scope}"]:::note',
+    'n5>"budget: 20m"]:::note',
   ]);
 });
 

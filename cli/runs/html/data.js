@@ -89,7 +89,6 @@ const fields = record({
   ...all(time, "startedAt", "endedAt"),
   task: text(6_000),
   inputs: named(line(200)),
-  unpriced: list(line(120)),
   proposed: flag,
   quota: record(all(amount, "waits", "waitedMs")),
   session: record(all(line(400), "cwd", "file")),

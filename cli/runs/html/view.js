@@ -102,7 +102,7 @@ const zone = (ms) =>
     .replace("-", "−");
 
 /** @param {Report} report */
-function totals({ usage, repeatedVisits, steps, proposed, quota, unpriced: models }) {
+function totals({ usage, repeatedVisits, steps, proposed, quota }) {
   if (usage.unknown)
     return section("totals", "Totals", h("p", "Turns, tokens, cost and times of this run are not recorded."));
   const { turns, toolCalls, reasoning, unreported, unpriced, warmUps, gateAttempts, gateFailures } = usage;
@@ -114,7 +114,7 @@ function totals({ usage, repeatedVisits, steps, proposed, quota, unpriced: model
   if (unreported > 0) kinds.push(`${counted(unreported, "answer")} without usage`);
   const isPart = unpriced > 0 && usage.cost > 0;
   const costs = isPart ? [dollars(usage.cost), h("span.unknown", " + unknown")] : cost(usage);
-  const withoutPrice = `${counted(unpriced, "turn")} without a price${unreported > 0 ? " or usage" : ""}${models.length > 0 ? `: ${models.join(", ")}` : ""}`;
+  const withoutPrice = `${counted(unpriced, "turn")} without a price${unreported > 0 ? " or usage" : ""}`;
   const warmCost = usage.warmCost > 0 ? dollars(usage.warmCost) : "unknown";
   const warm = `${tokens(usage.warmTokens)} tokens, ${warmCost}, in no budget`;
   /** @type {[isShown: boolean, term: string, value: any, more?: string | false][]} */
