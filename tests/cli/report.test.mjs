@@ -68,7 +68,7 @@ suite("pi-workflows report", () => {
 - **Transitions:** 1, **repeated visits:** 0
 - **Task ID:** wf-1-aaaaaa
 - **Model:** p/m
-- **Fingerprint:** 2:abcdef
+- **Fingerprint:** 3:abcdef
 
 **Task:**
 
@@ -117,7 +117,7 @@ Found it.
 - Transitions: 0, repeated visits: 0
 - Task ID: wf-1-aaaaaa
 - Model: p/my_model
-- Fingerprint: 2:abcdef
+- Fingerprint: 3:abcdef
 
 Task:
 

@@ -27,7 +27,7 @@ const next = (/** @type {string} */ summary) => ({
 const TALK = { id: "talk", interactive: true };
 /** A countdown of no time: an agent that is told to go on is told so at once. */
 const AT_ONCE = { delay_seconds: 0 };
-const files = (/** @type {object} */ talk = {}, /** @type {object} */ fields = {}) =>
+const files = (/** @type {object} */ talk = {}, /** @type {Record<string, unknown>} */ fields = {}) =>
   workflow("hello", [{ ...TALK, ...talk }, "build"], fields);
 const AT_TALK = "The hello > 🔹 Talk [1/2]";
 const PAUSED = "Workflow The hello: paused in 🔹 Talk: it waits for your message.\n";

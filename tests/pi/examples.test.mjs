@@ -264,7 +264,7 @@ for (const version of VERSIONS) {
       );
       assert.equal(readFileSync(join(sandbox.project, "ran"), "utf8"), "x\nx\nx\n");
       assert.deepEqual([states(await rpc.entries()).at(-1).active, answers], [false, []]);
-      assert.match(ends(await rpc.entries())[0].content, /was stopped in ❓ Open it\?: drop/);
+      assert.match(ends(await rpc.entries())[0].content, /has ended \(drop\)/);
       await rpc.close();
     });
 

@@ -100,6 +100,18 @@ test("each place that leans on pi's insides for child agents is listed with a te
   }
 });
 
+/**
+ * @param {any} schema
+ * @returns {string[]}
+ */
+const fieldsOf = (schema) =>
+  typeof schema !== "object"
+    ? []
+    : Object.entries(schema ?? {}).flatMap(([key, value]) => [
+        ...(key === "properties" ? Object.keys(value) : []),
+        ...fieldsOf(value),
+      ]);
+
 test("files, functions and the source as a whole stay small", () => {
   const longFiles = [...rustFiles(), ...jsFiles].filter((file) => linesOf(file) > BOUNDS.file);
   assert.deepEqual(longFiles, []);
@@ -115,6 +127,9 @@ test("files, functions and the source as a whole stay small", () => {
     sandbox: sum(jsFiles.filter((file) => file.startsWith("sandbox/"))),
     cli: sum(jsFiles.filter((file) => file.startsWith("cli/"))),
     "functions of Engine": wholeEngine.flatMap(([, body]) => body.match(/^ {4}(pub(\([^)]*\))? )?fn /gm) ?? []).length,
+    "names of fields": new Set(
+      ["workflow", "phase"].flatMap((name) => fieldsOf(JSON.parse(read(`schemas/${name}.json`)))),
+    ).size,
   };
   for (const [name, number] of Object.entries(found))
     assert.ok(number <= BOUNDS[name], `${name}: ${number}, at most ${BOUNDS[name]} in tests/tidy/bounds.json`);
