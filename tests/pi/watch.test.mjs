@@ -29,8 +29,8 @@ for (const version of VERSIONS) {
       await rpc.promptAndSettle("/workflow hello SECRET");
       await rpc.prompt("/workflow :pause");
       const events = eventsOf(rpc);
-      assert.deepEqual(types(events), ["started", "entry", "entry", "paused"]);
-      assert.equal(events[3].reason, "person");
+      assert.deepEqual(types(events), ["started", "entry", "entry", "waiting", "paused"]);
+      assert.equal(events[4].reason, "person");
       assert.doesNotMatch(JSON.stringify(events), /SECRET/);
       assert.match(statusTexts(rpc).at(-1) ?? "", /The hello > .*Build/);
       await rpc.close();
