@@ -33,11 +33,11 @@ const FILES: [(&str, &str); 6] = [
 ];
 
 /// The stored state of a run in its first phase, Look.
-const STATE_AT_LOOK: &str = r#"{"active":true,"workflowKey":"two","currentPath":[{"workflowKey":"two","phaseIndex":0}],"globalStepCount":0,"taskId":"wf-1747234567890-000000","taskDescription":"Fix it","startedAt":1747234567890,"completionNotified":false,"cancelled":false,"progress":{"version":1,"seal":{"version":3,"hash":"5c74a453fa8e03e9a4203112c9377cd853ff7ffc54383dc727304b30073a74fc"},"visits":{"two:0":{"name":"Look","startedAt":1747234567890,"passes":1}}}}"#;
+const STATE_AT_LOOK: &str = r#"{"active":true,"workflowKey":"two","currentPath":[{"workflowKey":"two","phaseIndex":0}],"globalStepCount":0,"taskId":"wf-1747234567890-000000","taskDescription":"Fix it","startedAt":1747234567890,"completionNotified":false,"cancelled":false,"progress":{"version":1,"seal":{"version":3,"hash":"ec3ffac211556db3d9123c8cbaec71b920d394f3a3127f5bbd96d58cd72be937"},"visits":{"two:0":{"name":"Look","startedAt":1747234567890,"passes":1}}}}"#;
 /// The stored state in the second phase, Do.
-const STATE_AT_DO: &str = r#"{"active":true,"workflowKey":"two","currentPath":[{"workflowKey":"two","phaseIndex":1}],"globalStepCount":1,"taskId":"wf-1747234567890-000000","taskDescription":"Fix it","startedAt":1747234567890,"completionNotified":false,"cancelled":false,"progress":{"version":1,"seal":{"version":3,"hash":"5c74a453fa8e03e9a4203112c9377cd853ff7ffc54383dc727304b30073a74fc"},"visits":{"two:0":{"name":"Look","startedAt":1747234567890,"endedAt":1747234567890,"passes":1},"two:1":{"name":"Do","startedAt":1747234567890,"step":1,"passes":1}}}}"#;
+const STATE_AT_DO: &str = r#"{"active":true,"workflowKey":"two","currentPath":[{"workflowKey":"two","phaseIndex":1}],"globalStepCount":1,"taskId":"wf-1747234567890-000000","taskDescription":"Fix it","startedAt":1747234567890,"completionNotified":false,"cancelled":false,"progress":{"version":1,"seal":{"version":3,"hash":"ec3ffac211556db3d9123c8cbaec71b920d394f3a3127f5bbd96d58cd72be937"},"visits":{"two:0":{"name":"Look","startedAt":1747234567890,"endedAt":1747234567890,"passes":1},"two:1":{"name":"Do","startedAt":1747234567890,"step":1,"passes":1}}}}"#;
 /// The stored state at the end of the run.
-const STATE_AT_END: &str = r#"{"active":false,"workflowKey":"two","currentPath":[{"workflowKey":"two","phaseIndex":1}],"globalStepCount":2,"taskId":"wf-1747234567890-000000","taskDescription":"Fix it","startedAt":1747234567890,"completionNotified":false,"cancelled":false,"progress":{"version":1,"seal":{"version":3,"hash":"5c74a453fa8e03e9a4203112c9377cd853ff7ffc54383dc727304b30073a74fc"},"visits":{"two:0":{"name":"Look","startedAt":1747234567890,"endedAt":1747234567890,"passes":1},"two:1":{"name":"Do","startedAt":1747234567890,"step":1,"endedAt":1747234567890,"passes":1}}}}"#;
+const STATE_AT_END: &str = r#"{"active":false,"workflowKey":"two","currentPath":[{"workflowKey":"two","phaseIndex":1}],"globalStepCount":2,"taskId":"wf-1747234567890-000000","taskDescription":"Fix it","startedAt":1747234567890,"completionNotified":false,"cancelled":false,"progress":{"version":1,"seal":{"version":3,"hash":"ec3ffac211556db3d9123c8cbaec71b920d394f3a3127f5bbd96d58cd72be937"},"visits":{"two:0":{"name":"Look","startedAt":1747234567890,"endedAt":1747234567890,"passes":1},"two:1":{"name":"Do","startedAt":1747234567890,"step":1,"endedAt":1747234567890,"passes":1}}}}"#;
 
 /// The prompt of the first phase.
 const PROMPT_AT_LOOK: &str = "[Workflow path: Two ▸ 👀 Look]
@@ -381,7 +381,7 @@ fn all_diagnostics_are_shown_on_demand_and_checked_against_the_tools_of_pi() {
 }
 
 #[test]
-fn without_a_run_there_are_no_queries() {
+fn without_a_run_only_the_users_limits_are_looked_at() {
     let mut pi = Host::with_files(FILES).start_session();
     pi.asked();
     assert_eq!(pi.event(Event::BeforeAgentStart), "none");
@@ -395,10 +395,9 @@ fn without_a_run_there_are_no_queries() {
         assert_eq!(pi.event(event), "none");
     }
     pi.did(&[]);
-    assert_eq!(pi.asked(), [] as [&str; 0]);
+    let names = ["settings.yaml", "limits.yaml", "limits.yml", "settings.yml"];
+    assert_eq!(pi.asked(), names.map(|name| format!("read-file global/{name}")));
 }
-
-// --- an agent that stops early ----------------------------------------------------------------------
 
 // --- manual control ------------------------------------------------------------------------------
 
