@@ -134,8 +134,11 @@ fn warn_of_limits(fields: &mut Fields, limits: &UserLimits, files: &dyn Workflow
     Ok(())
 }
 
-/// Returns a file of the user's as a user would write it, and its text; `None` if there is no such file.
-fn text(files: &dyn WorkflowFiles, name: &str) -> Result<Option<(String, Result<String, Diagnostic>)>, Stale> {
+/// The name of a file as a user would write it, and its text.
+type NamedText = (String, Result<String, Diagnostic>);
+
+/// Returns a file of the user's; `None` if there is no such file.
+fn text(files: &dyn WorkflowFiles, name: &str) -> Result<Option<NamedText>, Stale> {
     let bytes = match files.read(USERS_ROOT, name) {
         Ok(bytes) => Ok(bytes),
         Err(ReadError::Stale) => return Err(Stale),

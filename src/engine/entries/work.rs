@@ -165,7 +165,6 @@ impl OpenEntry {
             tail: if passed { String::new() } else { output.clone() },
             missing: if passed { 0 } else { cut_bytes },
             file: file.clone(),
-            ..Evidence::default()
         };
         let outcome = if passed { Step::OK } else { Step::FAILED };
         let has_condition = active.scope.phases.get(active.index).is_some_and(|entry| !entry.when.is_empty());
