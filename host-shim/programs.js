@@ -78,7 +78,7 @@ export class Programs {
         clearTimeout(timer);
         if (code) fail(`failed with exit status ${code}.`);
       });
-      // Where no file can be opened, the child has no input. Bun's has no `unref`.
+      // The child has no input if Node could open no pipe. The input of bun has no `unref`.
       const input = /** @type {Partial<import("node:net").Socket> | undefined} */ (child.stdin);
       // A program may end without reading.
       input?.on?.("error", () => {});

@@ -230,11 +230,9 @@ export class Children {
    * @param {any} event
    */
   #watch(child, event) {
-    // At once, so that the guest can apply its bounds before the next request to the model, of this agent or another:
-    // the end of a turn, and the first call of a turn, whose answer is paid for although its calls can take long.
+    // An answer that is paid for is told at once: the guest applies its bounds before an agent's next request.
     if (event.type === "turn_end") return this.#tell(child);
     if (event.type === "turn_start") child.reported = 0;
-    // The child may store something while it hangs in a call.
     const stores = event.type === "entry_appended" && event.entry.customType === child.start.report;
     if (event.type === "tool_execution_start") child.lastCall = callOf(event);
     else if (!stores) return;

@@ -299,7 +299,7 @@ fn a_program_of_the_settings_gets_what_a_user_wants_to_know() {
     assert_eq!(given(&waits.effects), ["waiting"]);
     assert_eq!(given(&session.on(Event::Input { from_user: true }).effects), [""; 0]);
     assert_eq!(given(&session.command("workflow", ":pause").effects), ["paused person"]);
-    // What waits when a session begins is not told.
+    // A pause that exists when a session begins is not told.
     let (stored, facts) = (session.run.clone(), Facts { project: "/p".into(), ..Facts::default() });
     assert_eq!(given(&session.on(Event::Session { stored, in_view: None, facts }).effects), [""; 0]);
     assert_eq!(given(&session.command("workflow", ":status").effects), [""; 0]);
