@@ -173,7 +173,8 @@ for (const version of VERSIONS) {
     });
 
     test("that `new --package` has made, packed and installed", LONG, async (t) => {
-      const { sandbox } = await stage(t, nextUntilDone, {});
+      const handOver = { calls: [{ name: "workflow_step", arguments: { action: "next", summary: "Done." } }] };
+      const { sandbox } = await stage(t, [handOver, handOver], {});
       const cli = join(REPO, "cli/pi-workflows.js");
       execFileSync(NODE, [cli, "new", "--package", "@acme/fresh"], { cwd: sandbox.root, env: sandbox.env() });
       const folder = join(sandbox.root, "fresh");
