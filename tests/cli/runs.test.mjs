@@ -686,7 +686,13 @@ wf-1-aaaaaa  2026-11-01 10:00  done       flow      Do     2m       0s       $1.
         assert.equal(status, 0, stderr);
       }
     }
-    for (const { session, state } of runs) reportIn(session.file, state.taskId);
+    for (const { session, state } of runs) {
+      try {
+        reportIn(session.file, state.taskId);
+      } catch (error) {
+        assert.match(String(error), /The run cannot be read: a later version of pi-workflows stored it\./);
+      }
+    }
   });
 });
 
