@@ -48,7 +48,7 @@ export class Commands {
 
   /** @param {import("./interface.js").Command} command */
   register({ name, description }) {
-    const { pi, guest, calls, joined, begin } = this.#parts;
+    const { pi, guest, calls, joined, begin, settled } = this.#parts;
     joined?.watch(name);
     this.#runners.set(name, (parameters, context, isOwn) => this.#run(name, parameters, context, isOwn));
     pi.registerCommand(name, {
@@ -65,6 +65,9 @@ export class Commands {
           calls.context = context;
           guest.startAgain(true);
         }
+        // A command may leave what the killed commands belong to.
+        const settling = settled();
+        if (settling) await settling;
         const result = await this.#run(name, parameters ?? "", context, false);
         if (result?.tag === "settle") await this.#settled(context);
       },

@@ -20,6 +20,9 @@ import { FileTools } from "./file-tools.js";
 /** The key of the status that tells what is looked at. */
 const LOOK = "sandbox";
 
+/** The text that follows the output of a killed command of which processes are left. */
+const LEFT = "Processes of a killed command have not ended yet. Until they have, commands and searches are refused.";
+
 const NOT_GRANTED = "the manifest does not grant it";
 
 export class Confinement {
@@ -69,10 +72,28 @@ export class Confinement {
   #observe() {
     if (this.#observing) return;
     this.#observing = true;
-    this.#pi.on("tool_result", (event) => this.#result(event));
-    this.#pi.on("tool_execution_end", ({ toolCallId }) => this.#sandbox.ended(toolCallId));
-    // A call may end without an event if the agent is aborted.
-    this.#pi.on("agent_end", () => this.#sandbox.allEnded());
+    this.#pi.on("tool_result", (event, { signal }) => this.#result(event, signal));
+    this.#pi.on("agent_start", (_, { signal }) => this.#sandbox.settled(signal));
+  }
+
+  /** Notes the end of a call. @param {string} id */
+  ended(id) {
+    this.#sandbox.ended(id);
+  }
+
+  /** Waits for a limited time until the processes of killed commands have ended; `undefined` if there are none. */
+  settled() {
+    return this.#sandbox.isLeft ? this.#sandbox.settled() : undefined;
+  }
+
+  /**
+   * Returns a call for the processes of killed commands that are left, unless a command is among the running calls.
+   * @param {import("./interface.js").ToolCall[]} running
+   * @returns {import("./interface.js").ToolCall[]}
+   */
+  leftBeside(running) {
+    const isTold = running.some(({ name }) => name === "bash");
+    return isTold || !this.#sandbox.isLeft ? [] : [{ id: "", name: "bash", parent: undefined, carriesCalls: false }];
   }
 
   /**
@@ -167,14 +188,18 @@ export class Confinement {
   }
 
   /**
-   * Returns the changed result of a command line that failed because of its limits.
+   * Returns the changed result of a command line that failed because of its limits, or of which processes are left. Waits
+   * until there are none, for a limited time.
    * @param {any} event pi's event `tool_result`
+   * @param {AbortSignal} [signal]
    */
-  #result({ toolCallId, content }) {
+  async #result({ toolName, toolCallId, content }, signal) {
     if (!Array.isArray(content)) return undefined;
+    if (toolName === "bash") await this.#sandbox.settled(signal);
     const output = content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
-    const notice = this.#sandbox.notice(toolCallId, output);
-    return notice === undefined ? undefined : { content: [...content, { type: "text", text: plainText(notice) }] };
+    const notices = [this.#sandbox.notice(toolCallId, output), toolName === "bash" && this.#sandbox.isLeft && LEFT];
+    const told = notices.flatMap((notice) => (notice ? { type: "text", text: plainText(notice) } : []));
+    return told.length === 0 ? undefined : { content: [...content, ...told] };
   }
 }
 

@@ -31,7 +31,7 @@ export function contextImports(calls, confinement, models, running, childOf, fai
       if (exitsAfterPrompt(calls.context) && isProgramOfPi() && !childOf) process.exitCode = code;
     },
     toolInput: () => calls.toolInput,
-    runningCalls: () => running.all,
+    runningCalls: () => [...running.all, ...confinement.leftBeside(running.all)],
     resolveWrite: (path) => resolveWrite(path, calls.context.cwd),
     canConfine: (network) => confinement.test(network),
     utcOffset,

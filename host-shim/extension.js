@@ -29,7 +29,7 @@ import { isNew, sessionImports } from "./session.js";
 import { storeImports } from "./store.js";
 import { shellSettings } from "./shell.js";
 import { Timers } from "./timers.js";
-import { BROKEN_CALL, OFF_CALL, RunningCalls, registerTool } from "./tools.js";
+import { BROKEN_CALL, OFF_CALL, RunningCalls, TAKEN_ID, registerTool } from "./tools.js";
 import { Ui } from "./ui.js";
 import { View } from "./view.js";
 
@@ -66,6 +66,8 @@ import { View } from "./view.js";
  * @property {ArgumentText} argumentText
  * @property {JoinedPrompt} [joined]
  * @property {(context: Context) => unknown} begin delivers the start of the session, if pi has not
+ * @property {() => Promise<void> | undefined} settled waits for a limited time until the processes of killed commands
+ *   have ended
  */
 
 /** The events of an agent's work. A program that embeds pi may have told no start of the session before them. */
@@ -83,7 +85,7 @@ export class Extension {
   #registered = new Set();
   /** True if tool calls are refused while the guest is switched off. */
   #guarding = true;
-  #running = new RunningCalls();
+  #running = new RunningCalls((id) => this.#confinement.ended(id));
   /** @type {Parts} */
   #parts;
   #pi;
@@ -180,6 +182,7 @@ export class Extension {
       argumentText: new ArgumentText(),
       joined,
       begin: (context) => this.#begin(context),
+      settled: () => this.#confinement.settled(),
     };
     this.#commands = new Commands(this.#parts, this.#timers);
     this.#confinement = new Confinement(
@@ -224,7 +227,7 @@ export class Extension {
   #handle(name) {
     if (this.#handled.has(name)) return;
     this.#handled.add(name);
-    if (name === "tool_call") this.#running.watchEnds(this.#pi);
+    if (name === "tool_call") this.#running.watch(this.#pi);
     if (name === "agent_end") this.#failures.watch(this.#pi);
     const on = /** @type {(name: string, handler: (event: PiEvent, context: Context) => unknown) => void} */ (
       this.#pi.on
@@ -251,10 +254,7 @@ export class Extension {
       case "session_shutdown":
         return this.#onSessionShutdown(event, context);
       case "tool_call":
-        return after(this.#onToolCall(event, context), (refused) => {
-          if (refused) this.#running.refuse(event.toolCallId);
-          return refused;
-        });
+        return this.#onToolCall(event, context);
       case "before_agent_start":
         // Waits for the queue, so that the agent's run uses the model that the guest has set in any call.
         return after(this.#models.queue, () => this.#deliver(name, event, context));
@@ -321,17 +321,27 @@ export class Extension {
    */
   #onToolCall(event, context) {
     this.#lastHandler.restore(event);
-    this.#running.begin(toolCall(event, this.#pi));
+    const call = toolCall(event, this.#pi);
+    if (!this.#running.begin(call)) return refusal(TAKEN_ID);
+    return after(this.#decide(event, call, context), (refused) => {
+      if (refused) this.#running.refuse(call);
+      return refused;
+    });
+  }
+
+  /**
+   * @param {PiEvent} event
+   * @param {import("./interface.js").ToolCall} call
+   * @param {Context} context
+   */
+  #decide(event, call, context) {
     if (this.#guest.off && this.#guarding && this.#subscribed.has("tool_call")) return refusal(OFF_CALL);
     if (this.#guest.off || !this.#subscribed.has("tool_call")) {
       this.#confinement.notConfined(event);
       return undefined;
     }
-    const call = this.#calls.handleToolCall(context, event.input, moment(), {
-      tag: "tool-call",
-      val: toolCall(event, this.#pi),
-    });
-    return after(call, (outcome) => {
+    const decided = this.#calls.handleToolCall(context, event.input, moment(), { tag: "tool-call", val: call });
+    return after(decided, (outcome) => {
       if (!outcome) return refusal(BROKEN_CALL);
       if (outcome.tag !== "confine") {
         this.#confinement.notConfined(event);
@@ -342,7 +352,7 @@ export class Extension {
       return this.#lastHandler.decide(event, () =>
         after(this.#confinement.confine({ toolName, toolCallId, input }, outcome.val, context), (reason) => {
           if (reason === undefined) return undefined;
-          this.#running.refuse(toolCallId);
+          this.#running.refuse(call);
           return refusal(reason);
         }),
       );

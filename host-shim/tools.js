@@ -16,18 +16,34 @@ export const BROKEN_CALL =
 export const OFF_CALL =
   "The extension that decides about this call broke and is switched off. The call is refused; tell the user.";
 
+/** The reason for refusing a call with the id of another one. */
+export const TAKEN_ID = "Another call with the same id is running. The call is refused; make it again.";
+
 /** The result of a call whose arguments are incomplete. */
 const INCOMPLETE_CALL =
   "The arguments of this call are not complete JSON: perhaps the answer was cut off. The call had no effect. Make it again, with shorter arguments.";
 
-/** The calls of all tools that have begun and not ended. */
+/**
+ * The calls of all tools that have begun and not ended. A model chooses the ids of its calls, and may choose one that
+ * another call has, so no two running calls have the same id, and a call has ended when all calls with its id have: pi
+ * tells the end of each call once, also of those that it refuses.
+ */
 export class RunningCalls {
   /** The running calls, in the order of their beginning. @type {Map<string, import("./interface.js").ToolCall>} */
   #running = new Map();
-  /** The beginnings of the calls of this turn that are not refused, in milliseconds. @type {Map<string, number>} */
-  #begun = new Map();
-  /** The calls of this turn that have not begun, because the agent was aborted before. @type {Set<string>} */
-  #unbegun = new Set();
+  /** By id, the calls that pi has started and not ended, and the call that made them. @type {Map<string, { count: number, parent?: string }>} */
+  #started = new Map();
+  /**
+   * The calls of the model in this turn, in their order; without `call` those that are refused.
+   * @type {{ call?: import("./interface.js").ToolCall, begun: number, isAborted: boolean }[]}
+   */
+  #turn = [];
+  #ended;
+
+  /** @param {(id: string) => void} ended called when a call has ended */
+  constructor(ended = () => {}) {
+    this.#ended = ended;
+  }
 
   get all() {
     return [...this.#running.values()];
@@ -38,42 +54,57 @@ export class RunningCalls {
     return this.#running.get(id);
   }
 
-  /** @param {import("./interface.js").ToolCall} call */
+  /**
+   * Notes that a call has begun. Returns false if its id is that of a running call, or of the maker of one.
+   * @param {import("./interface.js").ToolCall} call
+   */
   begin(call) {
-    this.end(call.id);
+    const makers = [...this.#started.values()].map(({ parent }) => parent);
+    if (this.#running.has(call.id) || makers.includes(call.id)) return false;
     this.#running.set(call.id, call);
-    this.#begun.set(call.id, performance.now());
+    // pi starts the next call of an answer after this event.
+    if (call.parent === undefined) Object.assign(this.#turn.at(-1) ?? {}, { call, begun: performance.now() });
+    return true;
   }
 
-  /** Notes that a call is refused. @param {unknown} id */
-  refuse(id) {
-    this.end(id);
-    this.#begun.delete(String(id));
+  /** Notes that a call is refused. @param {import("./interface.js").ToolCall} call */
+  refuse(call) {
+    if (this.#running.get(call.id) === call) this.#running.delete(call.id);
+    for (const own of this.#turn) if (own.call === call) own.call = undefined;
   }
 
-  /** @param {unknown} id */
-  end(id) {
-    this.#running.delete(String(id));
+  /** @param {string} id */
+  #end(id) {
+    this.#started.delete(id);
+    if (this.#running.delete(id)) this.#ended(id);
   }
 
-  /** Learns the ends of calls from pi. @param {ExtensionAPI} pi */
-  watchEnds(pi) {
-    pi.on("tool_result", ({ toolCallId }) => this.end(toolCallId));
-    pi.on("tool_execution_end", ({ toolCallId }) => this.end(toolCallId));
-    // pi gives the rest of an aborted answer's calls a result without `tool_call`.
-    pi.on("tool_execution_start", ({ toolCallId }, { signal }) => {
-      if (signal?.aborted) this.#unbegun.add(toolCallId);
+  /** Learns the starts and ends of calls from pi. @param {ExtensionAPI} pi */
+  watch(pi) {
+    pi.on("turn_start", () => {
+      this.#turn = [];
+    });
+    pi.on("tool_execution_start", (/** @type {any} */ { toolCallId: id, parentToolCallId: parent }, { signal }) => {
+      const started = this.#started.get(id) ?? { count: 0, parent };
+      this.#started.set(id, { ...started, count: started.count + 1 });
+      // pi gives the rest of an aborted answer's calls a result without `tool_call`.
+      if (parent === undefined) this.#turn.push({ begun: 0, isAborted: signal?.aborted === true });
+    });
+    pi.on("tool_execution_end", ({ toolCallId: id }) => {
+      const started = this.#started.get(id);
+      if (started && started.count > 1) this.#started.set(id, { ...started, count: started.count - 1 });
+      else this.#end(id);
     });
     // The model's calls end with the agent's run; a call that another tool made may still run.
     pi.on("agent_end", () => {
-      for (const { id, parent } of this.all) if (parent === undefined) this.end(id);
+      for (const [id, { parent }] of [...this.#started, ...this.#running]) if (parent === undefined) this.#end(id);
     });
   }
 
   endAll() {
-    this.#running.clear();
-    this.#begun.clear();
-    this.#unbegun.clear();
+    for (const id of [...this.#running.keys()]) this.#end(id);
+    this.#started.clear();
+    this.#turn = [];
   }
 
   /**
@@ -83,20 +114,19 @@ export class RunningCalls {
    * @returns {import("./interface.js").EndedCall[]}
    */
   ofTurn({ message, toolResults }) {
-    const [begun, unbegun] = [this.#begun, this.#unbegun];
-    this.#begun = new Map();
-    this.#unbegun = new Set();
-    const parts = Array.isArray(message?.content) ? message.content : [];
-    const results = (Array.isArray(toolResults) ? toolResults : []).filter(({ toolCallId: id }) => !unbegun.has(id));
-    return results.map(({ toolCallId, toolName, content, isError }) => {
-      const since = begun.get(String(toolCallId));
-      const call = parts.find((/** @type {any} */ { type, id }) => type === "toolCall" && id === toolCallId);
-      const text = json([toolName, call?.arguments, content, isError === true]);
+    const made = (Array.isArray(message?.content) ? message.content : []).filter(
+      (/** @type {any} */ { type }) => type === "toolCall",
+    );
+    const results = Array.isArray(toolResults) ? toolResults : [];
+    return results.flatMap(({ toolName, content, isError }, at) => {
+      const { call, begun, isAborted } = this.#turn[at] ?? {};
+      if (isAborted) return [];
+      const text = json([toolName, made[at]?.arguments, content, isError === true]);
       return {
         name: String(toolName),
         hash: createHash("sha256").update(text).digest().readBigUInt64LE(),
-        refused: since === undefined,
-        durationMs: BigInt(Math.round(since === undefined ? 0 : performance.now() - since)),
+        refused: call === undefined,
+        durationMs: BigInt(Math.round(call && begun !== undefined ? performance.now() - begun : 0)),
         cutOff: message?.stopReason === "length",
       };
     });

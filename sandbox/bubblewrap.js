@@ -209,9 +209,10 @@ export function bubblewrapLine(line, sandbox) {
   // The kernel lets nobody reach into a process whose program cannot be read. Without a copy only the filter prevents
   // this.
   const first = canCopy(program) ? `--perms 0111 --file 4 ${FIRST}` : `--symlink ${shell} ${FIRST}`;
-  const descriptors = `3<${filterFile(sandbox.covers !== undefined)} 4<${shell} 5</proc/$$/stat ${OUTSIDE}</ </dev/null`;
+  const [info, toIds] = sandbox.ids === undefined ? ["", ""] : ["--info-fd 8 ", ` 8>>${quoted(sandbox.ids)}`];
+  const descriptors = `3<${filterFile(sandbox.covers !== undefined)} 4<${shell} 5</proc/$$/stat ${OUTSIDE}</ </dev/null${toIds}`;
   return {
-    line: `${sockets}exec ${quoted(program)} ${args} ${first} -- ${FIRST} -c ${check} sh ${process.pid} ${shell} -c -- ${quoted(line)} "$0" ${descriptors}`,
+    line: `${sockets}exec ${quoted(program)} ${args} ${info}${first} -- ${FIRST} -c ${check} sh ${process.pid} ${shell} -c -- ${quoted(line)} "$0" ${descriptors}`,
     places: mounts.places,
     sealed: [...sandbox.readOnly, ...mounts.covered, ...ownFolders(sandbox.temporary)],
     close: () => mounts.close(),

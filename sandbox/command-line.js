@@ -23,6 +23,7 @@ import { standIns, temporaryFolder } from "./session-folder.js";
  * @property {string[]} kept folders of `readOnly` that keep their names
  * @property {string[]} unreadable files and folders that can be neither read nor written
  * @property {import("./session-folder.js").StandIns} standIns the stand-ins for `unreadable` on Linux
+ * @property {string} [ids] a file to which bubblewrap adds the id of the first process
  */
 
 /**

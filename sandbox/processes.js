@@ -75,3 +75,6 @@ function startOf(pid) {
     return `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()} ${fields[18]}`;
   });
 }
+
+/** Returns true if a process is the first one of a namespace. @param {number} id */
+export const isFirst = (id) => unlessFails(() => /^NSpid:.*\t1$/m.test(readFileSync(`/proc/${id}/status`, "utf8")));

@@ -6,20 +6,22 @@
 // a path on which the other rests. A search goes by names too, which a command line may change.
 //
 // A call's events do not tell how long its command line runs: a tool may call another tool and end before it, and an
-// aborted call ends without an event. So each shell stores its process id in a folder outside of every sandbox.
-import { randomBytes } from "node:crypto";
+// aborted call ends without an event. So each shell stores its process id in a file outside of every sandbox. On Linux
+// bubblewrap, in the place of the shell, adds that of the first process of its sandbox: it is gone, or a zombie, only
+// when all other processes of the sandbox are gone, while bubblewrap may be killed seconds before.
 import { readdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 import { unlessFails } from "./plain.js";
+import { isFirst, noteOf, state } from "./processes.js";
 import { quoted } from "./shell-quote.js";
 import { readFile } from "./untrusted-files.js";
 import { isBelow } from "./write-target.js";
 
-/** The maximum size of a process id, in bytes. */
-const MAX_ID = 100;
+/** The maximum size of a file with process ids, in bytes. */
+const MAX_IDS = 1000;
 
-/** The time between two looks for shells that outlive their calls, in milliseconds. */
+/** The time between two looks for processes that outlive their calls, in milliseconds. */
 const LOOK = 50;
 
 /**
@@ -38,7 +40,7 @@ const LOOK = 50;
  * @property {object} owner the object of the session to which it belongs
  * @property {Reach} reach
  * @property {() => void} release called when the command line has ended
- * @property {string} file its shell stores its process id here
+ * @property {string} file with its process ids
  * @property {boolean} ended true if its call has ended
  */
 
@@ -54,11 +56,13 @@ export class RunningCommands {
   #searches = new Set();
   /** The folders with process ids. @type {Set<string>} */
   #folders = new Set();
+  /** The first processes of sandboxes as they were first seen, by file. @type {Map<string, import("./processes.js").ProcessNote>} */
+  #first = new Map();
   /** Called when a command line or search has ended. @type {Set<() => void>} */
   #waiting = new Set();
   /** True if the end of this process is awaited. */
   #awaitsExit = false;
-  /** The next look for shells that outlive their calls. @type {NodeJS.Timeout | undefined} */
+  /** The next look for processes that outlive their calls. @type {NodeJS.Timeout | undefined} */
   #look;
 
   /**
@@ -74,6 +78,7 @@ export class RunningCommands {
       if (changed !== undefined) throw new Busy(`a search by \`grep\` of another agent is running in ${search.place}`);
     }
     this.#forgetEnded();
+    if (this.isLeft(owner)) throw new Busy("processes of a command that was ended have not ended yet");
     for (const { owner: whose, reach: other } of this.#commands) {
       const path = moved(reach, other) ?? moved(other, reach);
       if (path === undefined) continue;
@@ -90,16 +95,15 @@ export class RunningCommands {
    * @param {object} owner
    * @param {Reach} reach
    * @param {() => void} release called when the command line has ended
-   * @param {string} folder for process ids
+   * @param {string} file for its process ids
    * @returns {{ command: Command, line: string }} `line` is counted while it runs
    */
-  begin(line, owner, reach, release, folder) {
+  begin(line, owner, reach, release, file) {
     if (!this.#awaitsExit) process.once("exit", () => this.#exit());
     this.#awaitsExit = true;
-    const file = join(folder, randomBytes(8).toString("hex"));
     const command = { owner, reach, release, file, ended: false };
     this.#commands.add(command);
-    this.#folders.add(folder);
+    this.#folders.add(dirname(file));
     return { command, line: `echo $$ > ${quoted(file)}; ${line}` };
   }
 
@@ -147,7 +151,12 @@ export class RunningCommands {
   /** Returns true if a command line runs that uses a folder for temporary files. @param {string} temporary */
   uses(temporary) {
     this.#forgetEnded();
-    return [...this.#commands].some(({ reach }) => reach.temporary === temporary);
+    return [...this.#commands].some(({ reach }) => reach.temporary === temporary) || this.#late();
+  }
+
+  /** Returns true if processes of an owner's command line are left whose bubblewrap was killed. @param {object} owner */
+  isLeft(owner) {
+    return [...this.#commands].some((command) => command.owner === owner && this.#running(command.file)?.left);
   }
 
   /**
@@ -176,14 +185,14 @@ export class RunningCommands {
     return [...this.#commands].filter((command) => command.owner !== owner);
   }
 
-  /** Forgets the command lines whose calls and shells have ended. */
+  /** Forgets the command lines whose calls and processes have ended. */
   #forgetEnded() {
     clearTimeout(this.#look);
     const ended = [...this.#commands].filter((command) => command.ended);
-    const over = ended.filter(({ file }) => !isRunning(file));
+    const over = ended.filter(({ file }) => !this.#running(file, true));
     for (const command of over) {
       this.#commands.delete(command);
-      rmSync(command.file, { force: true });
+      this.#remove(command.file);
       command.release();
     }
     if (ended.length > over.length) this.#look = setTimeout(() => this.#forgetEnded(), LOOK).unref();
@@ -202,8 +211,36 @@ export class RunningCommands {
       (unlessFails(() => readdirSync(folder)) ?? []).map((name) => join(folder, name)),
     );
     const late = all.filter((file) => !known.has(file));
-    for (const file of late) if (!isRunning(file)) rmSync(file, { force: true });
-    return late.some(isRunning);
+    for (const file of late) if (!this.#running(file, true)) this.#remove(file);
+    return late.some((file) => this.#running(file));
+  }
+
+  /** @param {string} file */
+  #remove(file) {
+    rmSync(file, { force: true });
+    this.#first.delete(file);
+  }
+
+  /**
+   * Returns if a command line runs, or is about to, by the file with its process ids; `undefined` if not. `left` is true
+   * for processes whose bubblewrap was killed.
+   * @param {string} file
+   * @param {boolean} [ends] true to end such processes: if bubblewrap was killed as it began, the first one waits for ever
+   */
+  #running(file, ends = false) {
+    const ids = () => unlessFails(() => String(readFile(dirname(file), basename(file), MAX_IDS)));
+    const firstIn = (/** @type {string | undefined} */ text) => text?.match(/(?<="child-pid": )\d+/)?.[0];
+    const text = ids();
+    if (text === undefined) return undefined;
+    const hasShell = !/^\d/.test(text) || unlessFails(() => process.kill(parseInt(text), 0)) === true;
+    // bubblewrap may have stored the id just before it ended.
+    const first = firstIn(text) ?? (hasShell ? undefined : firstIn(ids()));
+    if (first === undefined) return hasShell ? { left: false } : undefined;
+    const note = this.#first.get(file) ?? noteOf(Number(first));
+    this.#first.set(file, note);
+    if (state(note) === "dead") return undefined;
+    if (ends && !hasShell && isFirst(note.pid)) unlessFails(() => process.kill(note.pid, "SIGKILL"));
+    return { left: !hasShell };
   }
 
   #wake() {
@@ -236,14 +273,3 @@ function moved(one, other) {
 
 /** @param {string} a @param {string} b */
 const meets = (a, b) => isBelow(a, b) || isBelow(b, a);
-
-/** Returns true if the shell that stores its process id in a file runs, or is about to. @param {string} file */
-function isRunning(file) {
-  try {
-    const id = String(readFile(dirname(file), basename(file), MAX_ID));
-    if (id !== "") process.kill(Number(id), 0);
-    return true;
-  } catch {
-    return false;
-  }
-}

@@ -14,6 +14,7 @@
 //   others when it ends, and a program in its place could keep them alive. Debuggers and LeakSanitizer use these calls
 //   too;
 // - snapshots of btrfs and bcachefs, which contain what is covered in the file system that they copy;
+// - other kinds of scheduling: hundreds of processes with one would keep a killed sandbox from ending, for seconds;
 // - the priority, processors, memory nodes and resource limits of the first process, without which it would end late;
 // - the system calls of other architectures (32 bits, x32), which have other numbers.
 //
@@ -25,8 +26,8 @@
 
 /**
  * Numbers of system calls, and the kernel's identifier of the architecture. `reaching`: ptrace, process_vm_readv,
- * process_vm_writev, kcmp, pidfd_getfd, process_madvise, perf_event_open. `ofProcess`, with a process id as the first
- * argument: prlimit64, sched_setparam, sched_setscheduler, sched_setaffinity, sched_setattr, migrate_pages, move_pages.
+ * process_vm_writev, kcmp, pidfd_getfd, process_madvise, perf_event_open. `scheduling`: sched_setscheduler, sched_setattr.
+ * `ofProcess`, with a process id as the first argument: prlimit64, sched_setparam, sched_setaffinity, migrate_pages, move_pages.
  */
 const ARCHITECTURES = {
   x64: {
@@ -35,7 +36,8 @@ const ARCHITECTURES = {
     ...{ socket: 41, socketpair: 53, clone: 56, unshare: 272, ioUringSetup: 425, clone3: 435, keys: [248, 249, 250] },
     ioctl: 16,
     reaching: [101, 310, 311, 312, 438, 440, 298],
-    ofProcess: [302, 142, 144, 203, 314, 256, 279],
+    scheduling: [144, 314],
+    ofProcess: [302, 142, 203, 256, 279],
     ...{ setpriority: 141, ioprioSet: 251 },
   },
   arm64: {
@@ -44,7 +46,8 @@ const ARCHITECTURES = {
     ...{ socket: 198, socketpair: 199, clone: 220, unshare: 97, ioUringSetup: 425, clone3: 435, keys: [217, 218, 219] },
     ioctl: 29,
     reaching: [117, 270, 271, 272, 438, 440, 241],
-    ofProcess: [261, 118, 119, 122, 274, 238, 239],
+    scheduling: [119, 274],
+    ofProcess: [261, 118, 122, 238, 239],
     ...{ setpriority: 140, ioprioSet: 30 },
   },
 };
@@ -98,6 +101,7 @@ export function seccompFilter(architecture, sockets = false) {
     keys,
     ioctl,
     reaching,
+    scheduling,
     ofProcess,
     setpriority,
     ioprioSet,
@@ -115,7 +119,7 @@ export function seccompFilter(architecture, sockets = false) {
     { code: EQUAL, value: clone3, then: "absent" },
     { code: EQUAL, value: ioUringSetup, then: "absent" },
     ...keys.map((value) => ({ code: EQUAL, value, then: "absent" })),
-    ...reaching.map((value) => ({ code: EQUAL, value, then: "refuse" })),
+    ...[...reaching, ...scheduling].map((value) => ({ code: EQUAL, value, then: "refuse" })),
     ...ofProcess.map((value) => ({ code: EQUAL, value, then: "process" })),
     { code: EQUAL, value: ioctl, then: "request" },
     { code: EQUAL, value: setpriority, then: "priority" },

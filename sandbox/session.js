@@ -1,5 +1,6 @@
 // The sandbox of one session of an agent: confines its command lines by the operating system, tells what its operations on
 // files may reach, and cleans up after both.
+import { randomBytes } from "node:crypto";
 import { lstatSync, mkdirSync, renameSync, rmSync, rmdirSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 
@@ -34,8 +35,8 @@ const READ_ONLY = {
 };
 /** The longest wait for another session, in milliseconds: in longer waits two sessions could wait for each other. */
 const PATIENCE = 5000;
-/** The longest time between two tries in it, in milliseconds. */
-const LOOK = 200;
+/** The longest wait for the processes of a killed command line, and the time between two tries in a wait, in milliseconds. */
+const [LONGEST_END, LOOK] = [10_000, 50];
 
 export class SandboxSession {
   /**
@@ -253,17 +254,18 @@ export class SandboxSession {
   async #begin(line, limits, cwd, folder, watch, isFirst = true) {
     const owner = this.#session;
     const holder = {};
+    const ids = join(folder.running, randomBytes(8).toString("hex"));
     let close = () => {};
     const release = () => {
       close();
       placeholders.release(holder);
     };
     try {
-      const { confined, reach } = await this.#confined(line, limits, cwd, folder, holder, watch);
+      const { confined, reach } = await this.#confined(line, limits, cwd, folder, holder, watch, ids);
       close = confined.close;
       watch.signal?.throwIfAborted();
       runningCommands.check(owner, reach);
-      const begun = runningCommands.begin(confined.line, owner, reach, release, folder.running);
+      const begun = runningCommands.begin(confined.line, owner, reach, release, ids);
       if (Buffer.byteLength(begun.line) <= MAX_LINE) return begun;
       runningCommands.end(begun.command);
       throw new Error("it is too long");
@@ -283,8 +285,9 @@ export class SandboxSession {
    * @param {SessionFolder} folder
    * @param {object} holder of the placeholders
    * @param {Watch} watch
+   * @param {string} ids a file for the ids of its processes
    */
-  async #confined(line, limits, folderOfCall, folder, holder, watch) {
+  async #confined(line, limits, folderOfCall, folder, holder, watch, ids) {
     const { writable: paths, hidden: rules = [], network } = limits;
     const { temporary } = folder;
     await look(watch, "the system", "canConfine", network);
@@ -326,7 +329,7 @@ export class SandboxSession {
     const hidden = keys.hidden.filter(isSeen);
     const visible = unreadable.filter((path) => isSeen(path) && !hidden.some((other) => isBelow(path, other)));
     const more = { readOnly, hidden, unreadable: visible, kept: keptNames };
-    const sandbox = { ...reach, ...keys, ...more, network, covers, cwd, standIns: standIns() };
+    const sandbox = { ...reach, ...keys, ...more, network, covers, cwd, standIns: standIns(), ids };
     const around = [...hidden, ...(covers ?? []), ...unreadable].find(
       (path) => isBelow(cwd, path) && (path !== cwd || unreadable.includes(path)),
     );
@@ -488,6 +491,18 @@ export class SandboxSession {
     this.#commands.delete(id);
     if (search) runningCommands.endSearch(search);
     if (running) runningCommands.end(running.command);
+  }
+
+  /** True if processes of a command line are left that was killed. */
+  get isLeft() {
+    return runningCommands.isLeft(this.#session);
+  }
+
+  /** Waits for a limited time until no such processes are left. @param {AbortSignal} [other] ends the wait */
+  async settled(other) {
+    const signal = this.#endingWith(other);
+    const end = performance.now() + LONGEST_END;
+    while (this.isLeft && performance.now() < end && !signal.aborted) await runningCommands.changed(LOOK, signal);
   }
 
   /** Notes the end of all calls. */

@@ -52,7 +52,8 @@ const MACHINES = /** @type {const} */ ([
       ioctl: 16,
       keyctl: 250,
       reaching: [101, 310, 311, 312, 438, 440, 298],
-      ofProcess: [302, 142, 144, 203, 314, 256, 279],
+      scheduling: [144, 314],
+      ofProcess: [302, 142, 203, 256, 279],
       setpriority: 141,
       ioprioSet: 251,
     },
@@ -69,7 +70,8 @@ const MACHINES = /** @type {const} */ ([
       ioctl: 29,
       keyctl: 219,
       reaching: [117, 270, 271, 272, 438, 440, 241],
-      ofProcess: [261, 118, 119, 122, 274, 238, 239],
+      scheduling: [119, 274],
+      ofProcess: [261, 118, 122, 238, 239],
       setpriority: 140,
       ioprioSet: 30,
     },
@@ -78,7 +80,21 @@ const MACHINES = /** @type {const} */ ([
 
 for (const [
   architecture,
-  { audit, socket, socketpair, clone, unshare, write, ioctl, keyctl, reaching, ofProcess, setpriority, ioprioSet },
+  {
+    audit,
+    socket,
+    socketpair,
+    clone,
+    unshare,
+    write,
+    ioctl,
+    keyctl,
+    reaching,
+    scheduling,
+    ofProcess,
+    setpriority,
+    ioprioSet,
+  },
 ] of MACHINES) {
   suite(`the filter for ${architecture}`, () => {
     const filter = /** @type {Buffer} */ (seccompFilter(architecture));
@@ -139,8 +155,8 @@ for (const [
       assert.equal(decision(435, NAMESPACE), failed(ENOSYS), "clone3");
     });
 
-    test("refuses to reach into another process", () => {
-      for (const call of reaching)
+    test("refuses to reach into another process, and other kinds of scheduling", () => {
+      for (const call of [...reaching, ...scheduling])
         for (const argument of [0, 1, 2, 16, 0xffffffff])
           assert.equal(decision(call, argument, 1), failed(EPERM), String(call));
     });

@@ -29,6 +29,7 @@ import {
   createWriteToolDefinition,
 } from "@earendil-works/pi-coding-agent";
 import { resolveWrite } from "#sandbox";
+import { runningCommands } from "../../sandbox/running-commands.js";
 import { Confinement } from "../../host-shim/confinement.js";
 import { LONG, variants } from "../pi/harness/extent.mjs";
 import { CODING_AGENT, loadInto, plainGuest, standIn } from "./pi-stand-in.mjs";
@@ -85,8 +86,11 @@ function confining(root, limits, manifest = { confine: true }, guarding = true) 
         },
       }
     : { tag: "none" };
+  /** @type {Record<string, any>} */
+  let given = {};
   const guest = plainGuest((imports) => ({
     init: () => {
+      given = imports;
       imports["pi:extension/api"].on("tool-call");
       if (guarding) imports["pi:extension/api"].guardTools(true);
     },
@@ -131,7 +135,8 @@ function confining(root, limits, manifest = { confine: true }, guarding = true) 
       (/** @type {Error} */ { message }) => message,
     );
   };
-  return { pi, context, call, end, run, use };
+  const running = () => given["pi:extension/context"].runningCalls().map((/** @type {any} */ { name }) => name);
+  return { pi, context, call, end, run, use, running };
 }
 
 /** @param {string} command @param {string} cwd */
@@ -184,6 +189,41 @@ suite("a confined command line", () => {
     }
     // A word of options is a command like any other.
     assert.match((await run("-x --version")).stderr, /-x: command not found/);
+  });
+
+  test("that was killed has its result when its processes have ended", async (t) => {
+    const { root } = project(t);
+    const { pi, call, end, context, running } = confining(root, {});
+    const { toolCallId } = await call("bash", { command: "true" });
+    let left = 3;
+    t.mock.method(runningCommands, "isLeft", () => (left -= 1) > 0);
+    const result = (/** @type {AbortSignal} */ signal) =>
+      pi.emit(
+        "tool_result",
+        { toolName: "bash", toolCallId, content: [{ type: "text", text: "Killed" }] },
+        { ...context, signal },
+      );
+    const { signal } = new AbortController();
+    assert.equal(await result(signal), undefined);
+    assert.equal(left, -1);
+    left = Infinity;
+    const { content } = await result(AbortSignal.timeout(100));
+    assert.deepEqual(
+      content.map((/** @type {any} */ { text }) => text),
+      [
+        "Killed",
+        "Processes of a killed command have not ended yet. Until they have, commands and searches are refused.",
+      ],
+    );
+    assert.deepEqual(running(), ["bash"]);
+    end(toolCallId);
+    assert.deepEqual(running(), ["bash"]);
+    left = 0;
+    assert.deepEqual(running(), []);
+    // The agent's next run, and a command of the user, begin when they have ended.
+    left = 3;
+    await pi.emit("agent_start", {}, { ...context, signal });
+    assert.equal(left, 0);
   });
 
   test("is refused if it cannot be a command line, or is too long with its limits", async (t) => {
@@ -336,21 +376,17 @@ suite("a confined command line", () => {
       network: false,
       signs: ["read-only file system", "could not resolve"],
     });
-    const result = (/** @type {string} */ id, /** @type {string} */ text) =>
-      pi
-        .emit(
-          "tool_result",
-          { toolCallId: id, toolName: "bash", isError: true, content: [{ type: "text", text }] },
-          context,
-        )
-        ?.content.at(-1).text;
+    const result = async (/** @type {string} */ id, /** @type {string} */ text) => {
+      const event = { toolCallId: id, toolName: "bash", isError: true, content: [{ type: "text", text }] };
+      return (await pi.emit("tool_result", event, context))?.content.at(-1).text;
+    };
     const { toolCallId } = await call("bash", { command: "true" });
-    assert.equal(result(toolCallId, "sh: cannot create x: Read-only file system"), "Only docs/ is writable.");
-    assert.equal(result(toolCallId, "curl: (6) COULD NOT RESOLVE host: example.org"), "Only docs/ is writable.");
-    assert.equal(result(toolCallId, "assertion failed"), undefined);
+    assert.equal(await result(toolCallId, "sh: cannot create x: Read-only file system"), "Only docs/ is writable.");
+    assert.equal(await result(toolCallId, "curl: (6) COULD NOT RESOLVE host: example.org"), "Only docs/ is writable.");
+    assert.equal(await result(toolCallId, "assertion failed"), undefined);
     end(toolCallId);
-    assert.equal(result(toolCallId, "Read-only file system"), undefined);
-    assert.equal(result("another", "Read-only file system"), undefined);
+    assert.equal(await result(toolCallId, "Read-only file system"), undefined);
+    assert.equal(await result("another", "Read-only file system"), undefined);
   });
 });
 

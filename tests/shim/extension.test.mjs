@@ -254,11 +254,11 @@ suite("events", () => {
       },
     }));
     assert.deepEqual(inputs.splice(0), ["null"]);
-    pi.emit("tool_call", { toolName: "x", input: { path: "a\u2028b" } });
+    pi.emit("tool_call", { toolCallId: "1", toolName: "x", input: { path: "a\u2028b" } });
     assert.deepEqual(inputs.splice(0), ['{"path":"a\u2028b"}']);
-    pi.emit("tool_call", { toolName: "x" });
+    pi.emit("tool_call", { toolCallId: "2", toolName: "x" });
     assert.deepEqual(inputs.splice(0), ["null"]);
-    pi.emit("tool_call", { toolName: "x", input: 7 });
+    pi.emit("tool_call", { toolCallId: "3", toolName: "x", input: 7 });
     pi.emit("input", { source: "rpc" });
     pi.command("a");
     assert.deepEqual(inputs, ["7", "null", "null"]);
@@ -976,12 +976,12 @@ suite("tools", () => {
     };
     const pi = withTool({ name: "t" }, { executeTool });
     const told = (/** @type {object} */ more) => pi.emit("tool_call", { toolCallId: "call-1", toolName: "t", ...more });
-    for (const events of [[], [{ parentToolCallId: "outer" }], [], [{ parentToolCallId: "outer" }, {}]]) {
+    for (const events of [[], [{ parentToolCallId: "outer" }], []]) {
       for (const event of events) told(event);
       await pi.tool("t", {});
       pi.emit("tool_execution_end", { toolCallId: "call-1" });
     }
-    assert.deepEqual(got, [undefined, "outer", undefined, undefined]);
+    assert.deepEqual(got, [undefined, "outer", undefined]);
   });
 
   test("run from their call, unless it is refused, to their end", () => {
@@ -1015,13 +1015,96 @@ suite("tools", () => {
       ["1/1", "1"],
       ["1/3", "1"],
     ]);
-    pi.emit("tool_result", { toolCallId: "1/3" });
+    // A call ends once, with the event that pi has for every call.
+    pi.emit("tool_result", { toolCallId: "1/1" });
+    pi.emit("tool_execution_end", { toolCallId: "1/3" });
     pi.emit("tool_execution_end", { toolCallId: "unknown" });
     // The call of the model ends with the run of the agent, another may run on.
     pi.emit("agent_end", { messages: [] });
     assert.deepEqual(running(), [["1/1", "1"]]);
     pi.emit("tool_execution_end", { toolCallId: "1/1" });
     assert.deepEqual(running(), []);
+  });
+
+  test("do not end with others of the same id, which are refused while they run", () => {
+    /** @type {any} */
+    let imports;
+    const pi = loaded((given) => {
+      imports = given;
+      return {};
+    });
+    const running = () => imports[CONTEXT].runningCalls().map((/** @type {any} */ { id, name }) => `${name} ${id}`);
+    const start = (
+      /** @type {string} */ toolCallId,
+      /** @type {string} */ toolName,
+      /** @type {object} */ more = {},
+    ) => {
+      pi.emit("tool_execution_start", { toolCallId, toolName, ...more });
+      return pi.emit("tool_call", { toolCallId, toolName, ...more })?.reason;
+    };
+    const end = (/** @type {string} */ toolCallId) => pi.emit("tool_execution_end", { toolCallId });
+    const nested = { parentToolCallId: "c1" };
+    pi.emit("turn_start");
+    assert.equal(start("c1", "script"), undefined);
+    assert.equal(start("c1/1", "bash", nested), undefined);
+    end("c1");
+    pi.emit("turn_end", { message: {}, toolResults: [{ toolCallId: "c1" }] });
+    pi.emit("turn_start");
+    // The ids of a nested call that runs, and of the call that made it.
+    for (const id of ["c1/1", "c1"]) {
+      assert.match(start(id, "read"), /Another call with the same id is running/);
+      end(id);
+      // pi refuses a call of an unknown tool itself: it tells a start and an end.
+      pi.emit("tool_execution_start", { toolCallId: id, toolName: "unknown" });
+      end(id);
+    }
+    pi.emit("agent_end", { messages: [] });
+    assert.deepEqual(running(), ["bash c1/1"]);
+    end("c1/1");
+    assert.deepEqual(running(), []);
+    assert.equal(start("c1", "read"), undefined);
+    assert.equal(start("c1/1", "bash"), undefined);
+    assert.match(start("c1/1", "read", nested), /Another call with the same id/);
+    end("c1/1");
+    assert.deepEqual(running(), ["read c1", "bash c1/1"]);
+  });
+
+  test("are told at the end of their turn by their place in the answer", () => {
+    /** @type {any[]} */
+    const told = [];
+    const handleEvent = (/** @type {unknown} */ _at, /** @type {any} */ { tag, val }) => {
+      if (tag === "turn-end") told.push(...val);
+      return tag === "tool-call" && val.name === "write" ? { tag: "block", val: "no" } : { tag: "none" };
+    };
+    const pi = loaded(() => ({ handleEvent }), ["tool-call", "turn-end"]);
+    const calls = [
+      ["x", "read"],
+      ["x", "read"],
+      ["y", "write"],
+      ["x/1", "bash"],
+      ["x", "unknown"],
+    ].map(([id, name], n) => ({ type: "toolCall", id, name, arguments: { n } }));
+    pi.emit("turn_start");
+    for (const { id, name } of calls) {
+      const call = { toolCallId: id, toolName: name };
+      pi.emit("tool_execution_start", call);
+      if (name === "read") pi.emit("tool_call", { toolCallId: "x/2", toolName: "bash", parentToolCallId: "z" });
+      if (name !== "unknown") pi.emit("tool_call", call);
+    }
+    const toolResults = calls.map(({ id, name }) => ({ toolCallId: id, toolName: name, content: [] }));
+    pi.emit("turn_end", { message: { content: [{ type: "text" }, ...calls] }, toolResults });
+    assert.deepEqual(
+      told.map(({ name, refused }) => [name, refused]),
+      [
+        ["read", false],
+        ["read", true],
+        ["write", true],
+        ["bash", false],
+        ["unknown", true],
+      ],
+    );
+    // The same tool, and other arguments.
+    assert.notEqual(told[0].hash, told[1].hash);
   });
 
   test("carry calls only if they are pi's own and declare it", () => {
@@ -1041,11 +1124,11 @@ suite("tools", () => {
       { name: "read", sourceInfo: builtin },
     ];
     for (const toolName of ["codemode", "other", "old", "read", "unknown", "__proto__"])
-      pi.emit("tool_call", { toolName });
+      pi.emit("tool_call", { toolCallId: toolName, toolName });
     /** @type {any} */ (pi.api).getAllTools = () => {
       throw new Error("gone");
     };
-    pi.emit("tool_call", { toolName: "codemode" });
+    pi.emit("tool_call", { toolCallId: "again", toolName: "codemode" });
     assert.deepEqual(got, [
       ["codemode", true],
       ["other", false],

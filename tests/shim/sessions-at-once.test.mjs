@@ -67,10 +67,8 @@ let count = 0;
  */
 function session(t, root, signal) {
   const id = `session ${(count += 1)} of ${process.pid}`;
-  /** @type {Record<string, (event: object) => any>} */
-  const handlers = {};
   const pi = {
-    on: (/** @type {string} */ name, /** @type {(event: object) => any} */ handler) => (handlers[name] = handler),
+    on() {},
     getAllTools: () => [{ name: "grep", sourceInfo: { source: "builtin" } }],
   };
   const codingAgent = {
@@ -90,7 +88,7 @@ function session(t, root, signal) {
     const limits = { writable: absolute(writable), hidden: hidden ?? [], network: true, notice: "" };
     return { input, refused: confinement.confine(event, limits, /** @type {any} */ (context)) };
   };
-  const end = () => handlers.tool_execution_end?.({ toolCallId: "call" });
+  const end = () => confinement.ended("call");
   const over = () => confinement.end();
   t.after(over);
   const hash = createHash("sha256").update(id).digest("hex").slice(0, 16);
@@ -99,7 +97,6 @@ function session(t, root, signal) {
     over,
     /** The folder with its process ids. */
     running: join(OWN, `${hash}.running`),
-    abort: () => handlers.agent_end?.({}),
     /** Confines a search. @param {string} path @param {Limits} limits */
     grep: (path, limits) => confine("grep", { path }, limits).refused,
     /** Confines a command line, which is not run. @param {Limits} limits */
@@ -159,7 +156,7 @@ suite("a path that does not exist", () => {
     const a = session(t, root);
     const command = await a.run(LURK("late.txt"), { hidden: ["late.txt"] });
     await command.began;
-    a.abort();
+    a.end();
     assert.ok(existsSync(join(root, "late.txt")));
     writeFileSync(join(root, "other.txt"), "");
     command.kill();
@@ -453,7 +450,7 @@ test("in many orders of beginning, ending and aborting, each command keeps what 
     for (let step = 0; step < 40; step += 1) {
       const one = sessions[pick(sessions.length)];
       if (held.has(one)) {
-        [one.end, one.abort, one.over][pick(3)]();
+        [one.end, one.over][pick(2)]();
         held.delete(one);
       } else {
         const hidden = some();
