@@ -7,8 +7,7 @@ import { parseArgs } from "node:util";
 
 import { plainText } from "#sandbox";
 
-import { forLog } from "./headless/progress.js";
-import { Failure, inWords, own, quoted, similar, visible } from "./words.js";
+import { Failure, forLog, inWords, own, quoted, similar, visible } from "./words.js";
 
 /** An option with a value, of this form in the usage. @param {string} form @param {string} help */
 export const text = (form, help) => ({ type: /** @type {const} */ ("string"), form: ` ${form}`, help });
@@ -30,8 +29,9 @@ const COMMON = { help: { ...flag(""), short: "h" }, version: flag("") };
  */
 
 /**
- * `problems`: lines for standard error that do not change the exit status.
- * @typedef {{ output: string, status?: number, problems?: string[] }} Result
+ * `problems`: lines for standard error that do not change the exit status; `hasCommands`: the output has commands of GitHub's
+ * runner, and no other text in it can be one.
+ * @typedef {{ output: string, status?: number, problems?: string[], hasCommands?: boolean }} Result
  */
 
 /**
@@ -64,10 +64,10 @@ export async function runProgram(name, program) {
   // The error cannot be reported.
   process.stderr.on("error", () => {});
   try {
-    const { output, status = 0, problems = [] } = await resultOf(name, program, process.argv.slice(2));
+    const { output, status = 0, problems = [], hasCommands } = await resultOf(name, program, process.argv.slice(2));
     process.exitCode = status;
-    for (const problem of problems) process.stderr.write(`${forLog(shown(problem.replace(/\s+/g, " ")))}\n`);
-    if (output !== "") process.stdout.write(shown(output.endsWith("\n") ? output : `${output}\n`));
+    for (const problem of problems) process.stderr.write(`${shown(problem.replace(/\s+/g, " "))}\n`);
+    if (output !== "") process.stdout.write(shown(output.endsWith("\n") ? output : `${output}\n`, hasCommands));
   } catch (error) {
     fail(inWords(error));
   }
@@ -232,17 +232,21 @@ function packageVersion() {
 }
 
 /**
- * The text as it leaves this process: without control characters, and with invisible characters written out.
+ * The text as it leaves this process: without control characters and commands of GitHub's runner, and with invisible
+ * characters written out.
  * @param {string} text
+ * @param {boolean} [hasCommands] true if its commands are meant
  */
-export function shown(text) {
-  return visible(plainText(text), /^\s*[{[]/.test(text));
+export function shown(text, hasCommands) {
+  const isJson = /^\s*[{[]/.test(text);
+  const plain = visible(plainText(text), isJson);
+  return hasCommands ? plain : forLog(plain, isJson);
 }
 
 /** @param {string} words */
 function fail(words) {
   process.exitCode = 2;
-  process.stderr.write(`${forLog(shown(words))}\n`);
+  process.stderr.write(`${shown(words)}\n`);
 }
 
 /** A closed pipe is not an error. @param {any} error */

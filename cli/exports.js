@@ -2,7 +2,7 @@
 // a note, and writing figures and pages.
 import { fileURLToPath } from "node:url";
 
-export { flag, runProgram, text, texts } from "./command-line.js";
+export { flag, runProgram, shown, text, texts } from "./command-line.js";
 export { endProcess, onInterrupt, piCommand } from "./headless/pi.js";
 export { saysYes } from "./headless/questions.js";
 export { filesIn, writeNew } from "./new.js";

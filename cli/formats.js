@@ -1,4 +1,7 @@
 // The output formats of `check`: for users, for programs, for GitHub.
+import { plainText } from "#sandbox";
+
+import { forLog } from "./words.js";
 
 /**
  * @typedef {import("../target/types/interfaces/pi-workflows-tools-workflows.js").Report} Checked
@@ -22,7 +25,8 @@ export const FORMATS = {
     return `${JSON.stringify({ diagnostics: all, summary, gitFolders }, null, 2)}\n`;
   },
 
-  github: ({ diagnostics, ...report }) => [...diagnostics.map(annotation), ...end(report)].join("\n"),
+  github: ({ diagnostics, ...report }) =>
+    [...diagnostics.map(annotation), forLog(plainText(end(report).join("\n")))].join("\n"),
 };
 
 /** @param {Pick<Report, "summary" | "gitFolders">} report */

@@ -209,7 +209,13 @@ async function check([word], options) {
   const fails = report.diagnostics.some(({ severity }) => severity === "error" || options.strict);
   const above =
     (word ?? options.dir) === undefined && /^0 workflows/.test(report.summary) ? workflowsAbove() : undefined;
-  return { output: format(report), status: fails ? 1 : 0, problems: listOf(problem, known?.problem, above) };
+  const hasCommands = options.format === "github";
+  return {
+    output: format(report),
+    hasCommands,
+    status: fails ? 1 : 0,
+    problems: listOf(problem, known?.problem, above),
+  };
 }
 
 /**
@@ -352,7 +358,10 @@ async function watch(find) {
   if (!process.stdout.isTTY) throw new Failure("--watch needs a terminal.");
   for (;;) {
     const { output, problems = [] } = find();
-    const lines = [...shown(output).trimEnd().split("\n"), ...problems.map(shown)].slice(0, process.stdout.rows - 1);
+    const lines = [...shown(output).trimEnd().split("\n"), ...problems.map((problem) => shown(problem))].slice(
+      0,
+      process.stdout.rows - 1,
+    );
     process.stdout.write(`\x1b[H\x1b[J${lines.join("\n")}\n`);
     await sleep(WATCH);
   }

@@ -44,6 +44,18 @@ export function visible(text, isJson) {
   });
 }
 
+/** True in a job on GitHub, whose runner takes lines for commands. */
+export const isGitHub = () => process.env.GITHUB_ACTIONS === "true";
+
+/**
+ * A text as it may stand in the log of this process: in a job on GitHub none of its lines is a command of the runner, which
+ * takes those that begin with `::`, and `##[` anywhere. JSON stays JSON with the same content.
+ * @param {string} text without control characters
+ * @param {boolean} [isJson]
+ */
+export const forLog = (text, isJson = false) =>
+  isGitHub() ? text.replace(/^(?=\s*::)/gm, "│ ").replaceAll("##[", isJson ? "##\\u005b" : "## [") : text;
+
 /**
  * The known word that is similar to a word: one letter more, less, or another, or two letters swapped.
  * @param {string} word

@@ -3,23 +3,12 @@ import { plainText } from "#sandbox";
 
 import { cell } from "../runs/columns.js";
 import { cost, counted, duration, tokensOf } from "../runs/figures.js";
+import { forLog, isGitHub } from "../words.js";
 
 /** @typedef {import("./events.js").RunEvent} RunEvent */
 
 const NOTHING = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: 0, unpriced: 0, unreported: 0 };
 const TOKENS = /** @type {const} */ (["input", "output", "cacheRead", "cacheWrite"]);
-
-/** True in a job on GitHub, whose runner takes lines for commands. */
-const isGitHub = () => process.env.GITHUB_ACTIONS === "true";
-
-/**
- * A text none of whose lines is a command of GitHub's runner: it takes those that begin with `::`, and `##[` anywhere.
- * @param {string} text
- */
-const harmless = (text) => text.replace(/^(?=\s*::)/gm, "│ ").replaceAll("##[", "## [");
-
-/** A text for the log of this process. @param {string} text */
-export const forLog = (text) => (isGitHub() ? harmless(text) : text);
 
 export class Progress {
   #isQuiet;
@@ -52,7 +41,7 @@ export class Progress {
     if (!isGitHub()) return this.line(line);
     this.endGroup();
     this.#hasGroup = true;
-    this.#show(`::group::${harmless(line).replaceAll("%", "%25")}`);
+    this.#show(`::group::${forLog(line).replaceAll("%", "%25")}`);
   }
 
   /** The agent begins to work. */

@@ -7,6 +7,7 @@ import { basename, dirname, join, resolve } from "node:path";
 
 import { plainText, untrusted } from "#sandbox";
 
+import { shown } from "../command-line.js";
 import { loadedByPi, packageFolder } from "../packages.js";
 import { agentDir, placesOf } from "../places.js";
 import { findRuns, isOpen } from "../runs/find.js";
@@ -195,7 +196,7 @@ function detach(words, task, options, session) {
   try {
     piCommand(options.pi);
   } catch (error) {
-    process.stderr.write(`${inWords(error)}\n`);
+    process.stderr.write(`${shown(inWords(error))}\n`);
     return STATUS.error;
   }
   const log = `${session}.log`;
@@ -214,9 +215,8 @@ function detach(words, task, options, session) {
   });
   child.stdin?.on("error", () => {}).end(task);
   child.unref();
-  process.stdout.write(
-    `process ${child.pid}\nsession ${session}\nlog     ${log}\n"pi-workflows runs${options.session === undefined ? "" : ` --sessions ${shellQuoted(session)}`}" shows it.\n`,
-  );
+  const shows = `"pi-workflows runs${options.session === undefined ? "" : ` --sessions ${shellQuoted(session)}`}" shows it.`;
+  process.stdout.write(shown(`process ${child.pid}\nsession ${session}\nlog     ${log}\n${shows}\n`));
   return STATUS.done;
 }
 
@@ -460,15 +460,17 @@ function endOf(run) {
 }
 
 /** The session file of the run. @param {import("../pi-workflows.js").Options} options */
-function sessionOf({ session, continue: goesOn }) {
-  if (!goesOn) return session === undefined ? newSessionFile(randomUUID()) : resolve(session);
+function sessionOf({ session, continue: goesOn, approve }) {
+  if (!goesOn) return session === undefined ? newSessionFile(randomUUID(), approve) : resolve(session);
   if (session !== undefined && !statSync(session, { throwIfNoEntry: false })?.isFile())
     throw new Failure(`There is no session ${quoted(session)}.`);
-  const { runs } = findRuns({ sessions: session });
+  const { runs, problems } = findRuns({ sessions: session, approve });
   const open = session === undefined ? runs.filter(isOpen) : runs;
   if (open.length === 0)
     throw new Failure(
-      session === undefined ? "No run of this project is unfinished." : `${quoted(session)} has no run.`,
+      session === undefined
+        ? ["No run of this project is unfinished.", ...problems].join(" ")
+        : `${quoted(session)} has no run.`,
     );
   const newest = runOf(open, undefined, session === undefined);
   if (!isOpen(newest)) throw new Failure(`The run ${quoted(newest.state.taskId)} is over: ${newest.outcome}.`);

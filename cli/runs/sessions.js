@@ -2,12 +2,12 @@
 //
 // A session file can be large, and another process may append to it. The bytes are searched for state entries;
 // only the lines that matter are decoded and parsed.
-import { closeSync, readSync, readdirSync, statSync } from "node:fs";
+import { closeSync, readSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 
 import { projectSettings, readText, timeOf } from "#loader";
-import { untrusted } from "#sandbox";
+import { shellQuoted, unlessFails, untrusted } from "#sandbox";
 
 import { agentDir } from "../places.js";
 import { Failure, inWords, shortened } from "../words.js";
@@ -55,6 +55,7 @@ const CHUNK = Buffer.allocUnsafeSlow(2 ** 18);
  * @property {boolean} [all] the session files of all projects
  * @property {string} [sessions] a folder of session files, or a session file
  * @property {number} [since] only files that were changed since, in milliseconds since 1970
+ * @property {boolean} [approve] the user trusts the project
  *
  * The beginning of a session file.
  * @typedef {object} Header
@@ -395,7 +396,7 @@ const reason = (error) => /^[A-Z]+: ([^,]+)/.exec(error?.message ?? "")?.[1] ?? 
  * @param {Selection} selection
  * @returns {{ files: string[], problems: string[], isOfProject: (header: Header) => boolean }}
  */
-function sessionFiles({ all, sessions }) {
+function sessionFiles({ all, sessions, approve }) {
   const every = () => true;
   if (sessions !== undefined) {
     const stats = statSync(sessions, { throwIfNoEntry: false });
@@ -403,40 +404,63 @@ function sessionFiles({ all, sessions }) {
     const file = { files: [resolve(sessions)], problems: [] };
     return { ...(stats.isDirectory() ? filesIn(resolve(sessions), true) : file), isOfProject: every };
   }
-  const own = ownFolder();
-  if (all) return { ...filesIn(own ?? join(agentDir(), "sessions"), true), isOfProject: every };
-  if (own === undefined)
-    return { ...filesIn(join(agentDir(), "sessions", encoded(process.cwd()))), isOfProject: every };
-  return { ...filesIn(own), isOfProject: ({ cwd }) => cwd !== "" && resolve(cwd) === process.cwd() };
+  const { own, passedOver } = ownFolder(approve);
+  const here = join(agentDir(), "sessions", encoded(process.cwd()));
+  const { files, problems } = filesIn(own ?? (all ? join(agentDir(), "sessions") : here), all);
+  if (passedOver !== undefined)
+    problems.push(
+      `pi has not stored that this project is trusted, so the sessions in ${passedOver}, which its settings name, are passed over: --sessions ${shellQuoted(passedOver)} reads them.`,
+    );
+  const isOfProject = (/** @type {Header} */ { cwd }) => cwd !== "" && resolve(cwd) === process.cwd();
+  return { files, problems, isOfProject: all || own === undefined ? every : isOfProject };
 }
 
 /** The name of the folder in which pi stores the sessions of a project. @param {string} cwd */
 export const encoded = (cwd) => `--${cwd.replace(/^[/\\]/, "").replace(/[/\\:]/g, "-")}--`;
 
-/** The path of a new session of this project, as pi names its own. @param {string} id */
-export function newSessionFile(id) {
-  const folder = ownFolder() ?? join(agentDir(), "sessions", encoded(process.cwd()));
+/**
+ * The path of a new session of this project, as pi names its own.
+ * @param {string} id
+ * @param {boolean} [approve] the user trusts the project
+ */
+export function newSessionFile(id, approve) {
+  const folder = ownFolder(approve).own ?? join(agentDir(), "sessions", encoded(process.cwd()));
   return join(folder, `${new Date().toISOString().replace(/[:.]/g, "-")}_${id}.jsonl`);
 }
 
-/** The folder that the user has set for sessions of all projects; `undefined` without such a setting. */
-function ownFolder() {
-  const ofProject = settingsFolder(() => projectSettings(process.cwd(), ".pi"));
-  const folder =
-    process.env.PI_CODING_AGENT_SESSION_DIR ||
-    (ofProject ?? settingsFolder(() => readText(join(agentDir(), "settings.json"))));
-  return folder ? resolve(folder.replace(/^~(?=$|\/)/, () => homedir())) : undefined;
+/**
+ * The folder that is set for sessions: `own`, or, if only a project that is not trusted has set it, `passedOver`.
+ * @param {boolean} [approve] the user trusts the project
+ * @returns {{ own?: string, passedOver?: string }}
+ */
+function ownFolder(approve) {
+  const given = process.env.PI_CODING_AGENT_SESSION_DIR;
+  const ofProject = given ? undefined : settingsFolder(() => projectSettings(process.cwd(), ".pi"));
+  if (ofProject && (approve || isTrusted())) return { own: ofProject };
+  const ofUser = settingsFolder(() => (given ? JSON.stringify({ sessionDir: given }) : agentFile("settings.json")));
+  return { own: ofUser, passedOver: ofProject === ofUser ? undefined : ofProject };
 }
 
 /** @param {() => string} read returns the text of a settings file @returns {string | undefined} */
 function settingsFolder(read) {
-  try {
-    const { sessionDir } = JSON.parse(read());
-    return typeof sessionDir === "string" ? sessionDir : undefined;
-  } catch {
-    return undefined;
+  const folder = unlessFails(() => JSON.parse(read()).sessionDir);
+  return typeof folder === "string" && folder !== ""
+    ? resolve(folder.replace(/^~(?=$|\/)/, () => homedir()))
+    : undefined;
+}
+
+/** Returns true if pi's file of trust says so of the current folder, or of the nearest one above that it names. */
+function isTrusted() {
+  const known = unlessFails(() => JSON.parse(agentFile("trust.json")));
+  for (let at = realpathSync(process.cwd()); ; at = dirname(at)) {
+    const decision = Object.hasOwn(known ?? {}, at) ? known[at] : undefined;
+    if (typeof decision === "boolean") return decision;
+    if (at === dirname(at)) return false;
   }
 }
+
+/** Returns the text of a file in pi's agent folder. @param {string} name */
+const agentFile = (name) => readText(join(agentDir(), name));
 
 /**
  * Returns the session files in a folder and, if `deep`, in its folders.

@@ -19,9 +19,10 @@ import {
   quoted,
   saysYes,
   shortened,
+  shown,
 } from "@pi-workflows/pi-workflows/cli";
 import { readText } from "@pi-workflows/pi-workflows/loader";
-import { canConfine, isBelow, plainText, untrusted } from "@pi-workflows/pi-workflows/sandbox";
+import { canConfine, isBelow, untrusted } from "@pi-workflows/pi-workflows/sandbox";
 
 import { answerOf, unusual } from "./answer.js";
 import { canEnclose } from "./enclosure.js";
@@ -66,7 +67,7 @@ export async function compare(words, options) {
   if (status === NOT_STARTED) return { output: "", status };
   const { trials, problems } = comparison.results.all();
   writeAnswer(comparison.resultsFolder, trials);
-  process.stderr.write(`The results: ${join(comparison.resultsFolder, "comparison.html")}\n\n`);
+  tell(`The results: ${join(comparison.resultsFolder, "comparison.html")}\n`);
   return { output: format(answerOf(trials, process.cwd())), status, problems };
 }
 
@@ -347,7 +348,7 @@ async function runTrials(left, { count, paid, tasks, slots, results, maxCost, co
 }
 
 /** @param {string} text */
-const tell = (text) => process.stderr.write(`${plainText(text)}\n`);
+const tell = (text) => process.stderr.write(`${shown(text)}\n`);
 
 /**
  * The mean costs of the variants, for the trials that are left; `undefined` if a variant has no known cost yet.

@@ -24,18 +24,19 @@ function place(t) {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "pi-workflows-report-")));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const agent = join(folder, "agent");
-  const run = (/** @type {string[]} */ ...parameters) => {
-    const env = { ...process.env, PI_CODING_AGENT_DIR: agent, HOME: folder, TZ: "America/St_Johns" };
-    const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, "report", ...parameters], {
+  const start = (/** @type {string[]} */ parameters, /** @type {NodeJS.ProcessEnv} */ more = {}) => {
+    const env = { ...process.env, PI_CODING_AGENT_DIR: agent, HOME: folder, TZ: "America/St_Johns", ...more };
+    const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, ...parameters], {
       cwd: folder,
       env,
       encoding: "utf8",
     });
     return { status, stdout, stderr };
   };
+  const run = (/** @type {string[]} */ ...parameters) => start(["report", ...parameters]);
   const add = (/** @type {string} */ name, /** @type {Recording} */ recording, cwd = folder) =>
     recording.write(join(agent, "sessions", encoded(cwd), name));
-  return { folder, run, add, recording: (cwd = folder) => new Recording(cwd) };
+  return { folder, start, run, add, recording: (cwd = folder) => new Recording(cwd) };
 }
 
 /** A run that is done. @param {Recording} session @param {object} [fields] */
@@ -51,6 +52,26 @@ function finished(session, fields) {
 }
 
 suite("pi-workflows report", () => {
+  test("writes no command of GitHub's runner in a job, nor do runs and stats", (t) => {
+    const { add, recording, start } = place(t);
+    const words = "\n::stop-commands::x\n\u0001 ::add-mask::a\n##[error]b #\u0001#[group]";
+    const name = `Look${words}`;
+    const session = recording();
+    const summary = { id: "look", name, text: `Found.${words}`, step: 0 };
+    const done = visit(name, { endedAt: at(3), summary });
+    session.state(0, state(0, { 0: visit(name, { usage: undefined }) }, { taskDescription: words }));
+    session.answer(3);
+    session.state(3, state(0, { 0: done }, { ...DONE, taskDescription: words }));
+    add(`::error::${Date.now()}.jsonl`, session);
+    const formats = ["text", "md", "json", "html"].map((format) => `report --format ${format}`);
+    for (const command of [...formats, "report ::x", "runs", "runs --format json", "stats", "stats --format json"]) {
+      const { stdout, stderr } = start(command.split(" "), { GITHUB_ACTIONS: "true" });
+      assert.doesNotMatch(`${stdout}\n${stderr}`, /^\s*::|##\[/m, command);
+      if (command.endsWith("json")) assert.match(JSON.stringify(JSON.parse(stdout)), /##\[error\]b/, command);
+    }
+    assert.match(start(["report", "--format", "md"]).stdout, /##\[error/, "elsewhere the text stays as it is");
+  });
+
   test("writes Markdown, also without the workflow", (t) => {
     const { add, recording, run } = place(t);
     const session = finished(recording());

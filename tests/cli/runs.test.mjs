@@ -269,6 +269,37 @@ wf-1-aaaaaa  2026-11-01 10:00  done       flow      Do     2m       0s       $1.
     });
   });
 
+  test("reads the folder that a project's settings name only where the project is trusted", (t) => {
+    const { root, project, agent, run, json } = place(t);
+    const folder = join(project, "shipped");
+    const shipped = new Recording(project);
+    shipped.state(0, state(0, { 0: visit("Look") }));
+    shipped.write(join(folder, "a.jsonl"));
+    mkdirSync(join(project, ".pi"));
+    writeFileSync(join(project, ".pi/settings.json"), JSON.stringify({ sessionDir: folder }));
+    const trust = (/** @type {object} */ decisions) =>
+      writeFileSync(join(agent, "trust.json"), JSON.stringify(decisions));
+    const passedOver = `pi has not stored that this project is trusted, so the sessions in ${folder}, which its settings name, are passed over: --sessions '${folder}' reads them.`;
+    for (const decisions of [undefined, { [project]: false, [root]: true }, { [root]: null }, { [folder]: true }, []]) {
+      if (decisions) trust(decisions);
+      for (const command of ["runs", "stats", "report"])
+        assert.equal(run([command]).stderr.split("\n")[0], passedOver, `${command} ${JSON.stringify(decisions)}`);
+      assert.deepEqual([...json(), ...json("--all")], []);
+      assert.match(
+        run(["run", "--continue"]).stderr,
+        new RegExp(`^No run of this project is unfinished. ${passedOver}`),
+      );
+    }
+    assert.equal(json("--sessions", folder).length, 1);
+    // Found, but there is no pi.
+    assert.doesNotMatch(run(["run", "--continue", "--approve", "--pi", "/none"]).stderr, /unfinished/);
+    for (const decisions of [{ [project]: true }, { [root]: true }]) {
+      trust(decisions);
+      assert.equal(json().length, 1);
+      assert.equal(run(["runs"]).stderr, "");
+    }
+  });
+
   test("finds the sessions that pi itself stored", (t) => {
     const { project, agent, json } = place(t);
     const script = `import { SessionManager } from "@earendil-works/pi-coding-agent";
