@@ -101,7 +101,9 @@ impl Engine {
         if let Event::Answer { ticket, .. } = event {
             self.meter.end_dialog(ticket, cx.unix_ms);
         }
-        let noted = self.watch.note(&event, &self.run, &self.pending, &mut cx);
+        let called = if let Event::ToolCall { name, .. } = &event { Some(*name) } else { None };
+        let Self { run, agent, meter, pending, watch, .. } = &*self;
+        watch.tell_before(&event, &Observed { run, agent, meter, pending }, &mut cx);
         let was_waiting = self.quota.is_waiting();
         let reply = self.react(event, &mut cx);
         if begins_turn {
@@ -127,7 +129,7 @@ impl Engine {
         mark_prompts(&self.run, &mut cx);
         let Self { run, agent, meter, pending, watch, deadlines, session, children, .. } = &mut *self;
         let observed = Observed { run, agent, meter, pending };
-        watch.tell_event(noted, &reply, &observed, &mut cx);
+        watch.tell_after(called, &reply, &observed, &mut cx);
         deadlines.follow(&observed, children, session, &mut cx);
         if cx.gone {
             return Output { effects: Vec::new(), reply: reply.restriction() };

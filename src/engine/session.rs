@@ -69,7 +69,7 @@ impl Engine {
         self.restore_run(stored, mark, cx)?;
         self.proposals.begin_session(&self.run, cx)?;
         if let Some(state) = self.run.running() {
-            self.watch.follow(state, self.run.library(), true, cx);
+            self.watch.follow(state, &self.run, true, cx);
         }
         if !self.run.agent_of().takes_options {
             // The options are for the run that the branch is part of.

@@ -66,7 +66,8 @@ impl<V> Records<V> {
         }
         let mut before = old.0.iter().peekable();
         for (key, value) in &*self.0 {
-            while let Some((gone, _)) = before.next_if(|(other, _)| *other < key) {
+            // A shared key is not compared by its text.
+            while let Some((gone, _)) = before.next_if(|(other, _)| *other != key && *other < key) {
                 changes.push((&**gone, None));
             }
             let same = before.next_if(|(other, _)| *other == key);

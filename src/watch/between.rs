@@ -3,43 +3,49 @@
 use serde_json::Value;
 
 use crate::definition::{Entry, EntryKind, Library, Work, is_group_key};
-use crate::run::{Active, Allowance, Branch, BranchEnd, BranchRun, Evidence, PauseReason, RunState, RunStatus};
+use crate::run::{Active, Allowance, Branch, BranchEnd, BranchRun, Evidence, PauseReason, RunState, RunStatus, Visit};
 use crate::text;
 
-use super::{RunEvent, readable, text as event_text};
+use super::{RunEvent, Sums, readable, text as event_text};
 
-/// Returns the events that have led from one state of a run to a later one, or to its first one; `continued`: the first
-/// one was read from the session.
-pub fn between(old: Option<&RunState>, new: &RunState, library: &Library, continued: bool) -> Vec<RunEvent> {
+/// Returns the events that have led from one state of a run to a later one, or to its first one, with the sums of the
+/// later one; `continued`: the first one was read from the session.
+pub fn between(
+    old: Option<&RunState>,
+    new: &RunState,
+    usage: Sums,
+    library: &Library,
+    continued: bool,
+) -> Vec<RunEvent> {
     let mut events = Vec::new();
     match old {
         None => events.push(RunEvent::Started {
             workflow: new.workflow_key.clone(),
             continued,
             since: new.started_at,
-            usage: new.into(),
+            usage,
             task: event_text(&new.task_description),
             inputs: serde_json::to_value(&new.progress().inputs).ok(),
         }),
         Some(old) => {
             checked(old, new, library, &mut events);
             budgets(old, new, &mut events);
-            branches(Some(old), new, &mut events);
+            branches(Some(old), new, usage, &mut events);
         }
     }
     match new.status {
         RunStatus::Running => {
             let place = |state: &RunState| (state.global_step_count, state.current_path.key());
             if old.is_none_or(|old| place(old) != place(new)) {
-                events.push(entry(old, new, library));
+                events.push(entry(old, new, usage, library));
             }
             if old.is_none() {
-                branches(None, new, &mut events);
+                branches(None, new, usage, &mut events);
             }
         }
         RunStatus::Done { .. } | RunStatus::Stopped { .. } | RunStatus::Cancelled { .. } => {
             if old.is_some_and(RunState::is_running) {
-                events.push(ended(old, new));
+                events.push(ended(old, new, usage));
             }
         }
     }
@@ -103,7 +109,7 @@ impl Left {
     }
 }
 
-fn entry(old: Option<&RunState>, new: &RunState, library: &Library) -> RunEvent {
+fn entry(old: Option<&RunState>, new: &RunState, usage: Sums, library: &Library) -> RunEvent {
     let key = new.current_path.key();
     let visit = new.progress().visits.get(&key);
     let active = Active::resolve(new, library);
@@ -120,7 +126,7 @@ fn entry(old: Option<&RunState>, new: &RunState, library: &Library) -> RunEvent 
         work,
         visit: visit.map_or(1, |visit| visit.number),
         step: new.global_step_count,
-        usage: new.into(),
+        usage,
         from,
         left,
         outcome,
@@ -151,7 +157,7 @@ fn has_text(name: &str, entries: &[Entry], library: &Library) -> bool {
     })
 }
 
-fn ended(old: Option<&RunState>, new: &RunState) -> RunEvent {
+fn ended(old: Option<&RunState>, new: &RunState, usage: Sums) -> RunEvent {
     let how = match new.status {
         RunStatus::Running => "replaced",
         RunStatus::Done { .. } => "done",
@@ -160,13 +166,13 @@ fn ended(old: Option<&RunState>, new: &RunState) -> RunEvent {
     };
     let Left { from, left, outcome, summary, outputs } = Left::of(old, new);
     let outcome = outcome.or_else(|| new.stopped_with().map(ToOwned::to_owned));
-    RunEvent::Ended { how, usage: new.into(), from, left, outcome, summary, outputs }
+    RunEvent::Ended { how, usage, from, left, outcome, summary, outputs }
 }
 
 impl RunEvent {
     /// The end of a run in whose place another one was started.
     pub fn replaced(state: &RunState) -> Self {
-        ended(None, state)
+        ended(None, state, state.into())
     }
 }
 
@@ -225,19 +231,23 @@ fn budgets(old: &RunState, new: &RunState, events: &mut Vec<RunEvent>) {
     }
 }
 
-fn branches(old: Option<&RunState>, new: &RunState, events: &mut Vec<RunEvent>) {
+fn branches(old: Option<&RunState>, new: &RunState, usage: Sums, events: &mut Vec<RunEvent>) {
+    if new.progress().branches.is_empty() {
+        return;
+    }
+    let visits = old.map(|old| old.progress().visits.clone()).unwrap_or_default();
+    let turns = |visit: Option<&Visit>| visit.map(|visit| visit.all_usage().turns).unwrap_or_default();
+    let changes = new.progress().visits.changes_since(&visits).into_iter();
+    let worked: Vec<&str> =
+        changes.filter(|(key, now)| turns(*now) != turns(visits.get(key))).map(|(key, _)| key).collect();
     for (key, run) in new.progress().branches.iter() {
         let before = old.and_then(|old| old.progress().branches.get(key));
         let branch = Branch { key: key.to_owned(), name: String::new(), step: 0 };
-        let turns = |state: &RunState| -> u64 {
-            let visits = state.progress().visits.iter().filter(|(key, _)| branch.has(key));
-            visits.map(|(_, visit)| u64::from(visit.all_usage().turns)).fold(0, u64::saturating_add)
-        };
         let is_new = before.is_none_or(|before| (&before.given, before.started_at) != (&run.given, run.started_at));
         let ends = |of: &BranchRun| (of.end.clone(), of.waits.clone());
         let (state, outcome, why) = match ends(run) {
             now if !is_new && before.map(ends).as_ref() == Some(&now) => {
-                if now.0.is_some() || old.is_none_or(|old| turns(old) == turns(new)) {
+                if now.0.is_some() || !worked.iter().any(|key| branch.has(key)) {
                     continue;
                 }
                 ("works", None, None)
@@ -245,9 +255,46 @@ fn branches(old: Option<&RunState>, new: &RunState, events: &mut Vec<RunEvent>) 
             (Some(BranchEnd::Done { outcome }), _) => ("done", outcome, None),
             (Some(BranchEnd::Failed { why }), _) => ("failed", None, event_text(&why)),
             (None, Some(why)) => ("waits", None, event_text(&why)),
-            (None, None) => ("started", None, None),
+            (None, None) if is_new => ("started", None, None),
+            (None, None) => ("works", None, None),
         };
         let (branch, name) = (branch.key, event_text(&run.name));
-        events.push(RunEvent::Branch { branch, state, usage: new.into(), outcome, name, why });
+        events.push(RunEvent::Branch { branch, state, usage, outcome, name, why });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::run::restore;
+
+    #[test]
+    fn a_branch_that_goes_on_after_a_wait_or_has_answers_works() {
+        let told = |old: Option<&RunState>, new: &RunState| -> Vec<String> {
+            let events = between(old, new, Sums::default(), &Library::default(), false).into_iter();
+            events
+                .filter_map(|event| if let RunEvent::Branch { state, .. } = event { Some(state.into()) } else { None })
+                .collect()
+        };
+        let mut before: Option<RunState> = None;
+        for (waits, turns, expected) in [
+            (None, 0, &["started"][..]),
+            (Some("it asks"), 1, &["waits"]),
+            (Some("it asks"), 1, &[]),
+            (None, 1, &["works"]),
+            (None, 2, &["works"]),
+            (None, 2, &[]),
+        ] {
+            let branches = json!({ "w:0/w//0:0": { "name": "A", "given": "1", "startedAt": 1, "waits": waits } });
+            let visits = json!({ "w:0/w//0:0": { "startedAt": 1, "passes": 1, "usage": { "turns": turns } } });
+            let path = [json!({ "workflowKey": "w", "phaseIndex": 0 })];
+            let state = json!({ "active": true, "workflowKey": "w", "currentPath": path, "taskId": "t", "startedAt": 0,
+                "progress": { "version": 1, "branches": branches, "visits": visits } });
+            let state = restore([state.to_string()]).unwrap();
+            assert_eq!(told(before.as_ref(), &state), expected);
+            before = Some(state);
+        }
     }
 }

@@ -5,9 +5,9 @@
 use serde::Serialize;
 
 use crate::definition::Library;
-use crate::run::{PhasePath, RunState, restore_after};
+use crate::run::{PhasePath, RunState, Visit, restore_after};
 
-use super::{RunEvent, between};
+use super::{RunEvent, Sums, between};
 
 /// A visit of a phase; times in milliseconds since 1970.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -55,7 +55,7 @@ pub struct Course {
     /// The visits in the branches of that visit, if it is the visit of a parallel group.
     #[serde(skip)]
     branches: Vec<CourseVisit>,
-    /// The time of the newest entry.
+    /// The newest time of an entry.
     #[serde(skip)]
     last: Option<u64>,
     /// The time of the newest state or message.
@@ -70,8 +70,8 @@ impl Course {
     /// Adds the next entry of the branch, which is no state: the time before it is `work` of the agent or of a tool, or that
     /// of a `wait`. `at` is its time, in milliseconds since 1970, if it is known.
     pub fn add(&mut self, before: Option<&'static str>, at: Option<u64>) {
-        self.last = at;
-        if let Some(kind) = before {
+        self.last = at.or(self.last);
+        if let Some(kind) = before.filter(|_| !self.has_ended()) {
             self.add_time(kind, at);
         }
     }
@@ -86,36 +86,60 @@ impl Course {
 
     /// Adds the next entry of the branch with a state of the run, its data as JSON.
     pub fn add_state(&mut self, data: String, at: Option<u64>) {
-        self.last = at;
+        self.last = at.or(self.last);
+        // The end of a run can be stored again, with another model of the user.
+        if self.has_ended() {
+            return;
+        }
         let Some(state) = restore_after(data, self.newest.as_ref()) else { return };
         self.ended_at = at;
+        let before = self.newest.as_ref().map(|old| (old.progress().visits.clone(), old.progress().forgotten.wait_ms));
+        let (before, was) = before.unwrap_or_default();
+        let visits = state.progress().visits.changes_since(&before);
         if let (Some(now), Some(earliest)) = (at, self.time.or(at)) {
-            let before = self.newest.as_ref().map(waiting).unwrap_or_default();
-            let waited = waiting(&state).saturating_sub(before.saturating_add(self.waited));
+            // Only visits that have changed can have waited.
+            let waits = |visit: Option<&Visit>| visit.map(|visit| visit.all_usage().wait_ms).unwrap_or_default();
+            let sum = u64::saturating_add;
+            let was = visits.iter().map(|(key, _)| waits(before.get(key))).fold(was, sum);
+            let is = visits.iter().map(|(_, visit)| waits(*visit)).fold(state.progress().forgotten.wait_ms, sum);
+            let waited = is.saturating_sub(was.saturating_add(self.waited));
             self.add_time(if waited > now.saturating_sub(earliest) / 2 { "wait" } else { "work" }, at);
             self.waited = 0;
         }
-        self.note_branches(&state, at);
+        self.note_branches(&visits, at);
         let old = self.newest.take();
-        for event in between(old.as_ref(), &state, &Library::default(), false) {
+        // The course has no sums.
+        for event in between(old.as_ref(), &state, Sums::default(), &Library::default(), false) {
             match event {
                 RunEvent::Entry { left, visit, .. } => self.enter(&state, old.as_ref(), left, visit, at),
-                RunEvent::Ended { how: "cancelled", .. } => self.end_visit("ended", at.unwrap_or_default()),
-                RunEvent::Ended { left: Some("skipped"), .. } => self.end_visit("skipped", at.unwrap_or_default()),
-                RunEvent::Ended { .. } => self.end_visit("done", at.unwrap_or_default()),
+                RunEvent::Ended { how, left, .. } => {
+                    let how = match (how, left) {
+                        ("cancelled", _) => "ended",
+                        (_, Some("skipped")) => "skipped",
+                        _ => "done",
+                    };
+                    let visit = self.current.as_ref().and_then(|visit| state.progress().visits.get(&visit.key));
+                    self.end_visit(how, visit.and_then(|visit| visit.ended_at).or(at).unwrap_or_default());
+                }
                 RunEvent::Gate { ms, .. } => self.add_gate(ms, at),
                 _ => {}
             }
         }
+        self.note_branches(&visits, at);
         self.newest = Some(state);
     }
 
-    /// Notes the visits below the phase where the run was: only a parallel group has such, those of its branches.
-    fn note_branches(&mut self, state: &RunState, at: Option<u64>) {
+    fn has_ended(&self) -> bool {
+        self.newest.as_ref().is_some_and(|newest| !newest.is_running())
+    }
+
+    /// Notes the visits below the phase where the run is, of those that have changed: only a parallel group has such,
+    /// those of its branches.
+    fn note_branches(&mut self, visits: &[(&str, Option<&Visit>)], at: Option<u64>) {
         let Some(group) = &self.current else { return };
         let Some(below) = PhasePath::parse(&group.key).map(|group| group.below()) else { return };
-        let visits = state.progress().visits.iter();
-        for (key, visit) in visits.filter(|(key, visit)| key.starts_with(&below) && visit.started_at >= group.from) {
+        for (key, visit) in visits.iter().filter(|(key, _)| key.starts_with(&below)) {
+            let Some(visit) = visit.filter(|visit| visit.started_at >= group.from) else { continue };
             let how = match visit.ended_at {
                 Some(_) if visit.skipped => "skipped",
                 Some(_) => "done",
@@ -124,7 +148,7 @@ impl Course {
             let from = visit.started_at;
             let to = visit.ended_at.or(at).unwrap_or(from).max(from);
             self.branches.retain(|noted| noted.key != *key || noted.pass != visit.number);
-            let (key, name) = (key.to_owned(), visit.name.clone());
+            let (key, name) = ((*key).to_owned(), visit.name.clone());
             self.branches.push(CourseVisit { key, name, pass: visit.number, from, to, how, is_of_branch: true });
         }
     }
@@ -142,9 +166,11 @@ impl Course {
         };
         self.end_visit(how, from);
         let name = visit.map(|visit| &visit.name).filter(|name| !name.is_empty()).unwrap_or(&key).clone();
-        // The reference stores no numbers of visits.
-        let earlier = self.visits.iter().filter(|visit| visit.key == key).count();
-        let pass = pass.max(u32::try_from(earlier + 1).unwrap_or(u32::MAX));
+        let pass = match visit {
+            Some(_) => pass,
+            // The reference stores no numbers of visits.
+            None => u32::try_from(self.visits.iter().filter(|visit| visit.key == key).count() + 1).unwrap_or(u32::MAX),
+        };
         self.current = Some(CourseVisit { key, name, pass, from, to: from, how: "current", is_of_branch: false });
     }
 
@@ -194,13 +220,6 @@ impl Course {
             self.spans.push(CourseSpan { kind: "gate", from, to: now, reason: None });
         }
     }
-}
-
-/// Returns the waiting of a run, in milliseconds.
-fn waiting(state: &RunState) -> u64 {
-    let progress = state.progress();
-    let visits = progress.visits.values().flat_map(|visit| [visit.usage.wait_ms, visit.earlier.wait_ms]);
-    visits.fold(progress.forgotten.wait_ms, u64::saturating_add)
 }
 
 #[cfg(test)]
@@ -309,8 +328,8 @@ mod tests {
             .collect();
         let expected = [
             ("Group", 1, 1, 4, "done"),
-            ("C", 1, 2, 4, "done"),
             ("A", 1, 1, 3, "done"),
+            ("C", 1, 2, 4, "done"),
             ("B", 1, 1, 4, "done"),
             ("Do", 1, 4, 5, "again"),
             ("Group", 2, 5, 7, "current"),
@@ -338,6 +357,29 @@ mod tests {
         let visits = course.visits;
         let keys: Vec<&str> = visits.iter().map(|visit| &*visit.key).collect();
         assert_eq!(keys, [group, "w:1/s:0/s//0:0", "w:1/s:0/s//0:1"]);
+    }
+
+    #[test]
+    fn a_course_ends_where_the_run_has_ended_or_at_the_last_known_time() {
+        let visits =
+            |to: Option<u64>| json!({ "w:0": { "name": "Look", "startedAt": MINUTE, "passes": 1, "endedAt": to }});
+        for (is_cancelled, how, end) in [(true, "ended", 3), (false, "current", 7)] {
+            let mut course = Course::default();
+            course.add_state(data(0, &visits(None), &json!({})), Some(MINUTE));
+            for (minute, is_stored) in [(3, true), (5, false), (7, true)] {
+                let mut state: Value = serde_json::from_str(&data(0, &visits(None), &json!({}))).unwrap();
+                (state["active"], state["cancelled"]) = ((!is_cancelled).into(), is_cancelled.into());
+                match is_stored {
+                    true => course.add_state(state.to_string(), Some(minute * MINUTE)),
+                    false => course.add(Some("work"), Some(minute * MINUTE)),
+                }
+            }
+            course.add(None, None);
+            course.end(false);
+            let visit = course.visits.first().unwrap();
+            assert_eq!((visit.how, visit.to / MINUTE), (how, end));
+            assert_eq!((course.ended_at, course.spans.last().unwrap().to), (Some(end * MINUTE), end * MINUTE));
+        }
     }
 
     #[test]

@@ -275,7 +275,7 @@ events! {
 }
 
 /// Sums of a run: tokens, cost, time.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Sums {
     pub turns: u32,

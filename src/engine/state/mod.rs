@@ -129,7 +129,7 @@ impl Engine {
         if self.run.running().is_some() && !new.is_running() {
             self.agent.run_ended(AgentOf::run(&new));
         }
-        self.watch.follow(&new, self.run.library(), false, cx);
+        self.watch.follow(&new, &self.run, false, cx);
         self.run.set_stored(new);
         cx.update_status();
     }

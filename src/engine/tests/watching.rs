@@ -176,8 +176,8 @@ fn pauses_budgets_and_other_ends_are_told() {
     let _ = session.on(Event::AgentStart);
     *session.files.usage.borrow_mut() = Usage { turns: 4, cost: 0.5, ..Usage::default() };
     let near = session.on(Event::TurnEnd { queued: false, calls: &[call()] }).effects;
-    assert_eq!(briefs(&near), ["budget near", "turn"]);
-    assert_eq!(events(&near)[1]["usage"]["turns"], 4);
+    assert_eq!(briefs(&near), ["turn", "budget near"]);
+    assert_eq!(events(&near)[0]["usage"]["turns"], 4);
     *session.files.usage.borrow_mut() = Usage { turns: 1, ..Usage::default() };
     let over = session.on(Event::TurnEnd { queued: false, calls: &[call()] }).effects;
     assert_eq!(briefs(&over), ["turn", "budget usedUp", "paused budget"]);
@@ -210,8 +210,25 @@ fn each_stored_pause_is_told_also_two_in_one_event() {
         session.engine.transition(state.clone().paused(reason, NOW), &mut cx);
         session.engine.transition(state.clone(), &mut cx);
     }
-    let told = briefs(&session.on(Event::AgentStart).effects);
-    assert_eq!(told, ["paused person", "resumed", "paused modelError", "resumed"]);
+    assert_eq!(briefs(&cx.effects), ["paused person", "resumed", "paused modelError", "resumed"]);
+    assert_eq!(briefs(&session.on(Event::AgentStart).effects), [""; 0]);
+}
+
+#[test]
+fn a_pause_ends_before_the_move_that_ends_it_and_a_wait_has_the_sums_up_to_now() {
+    let mut session = watched(Watching::Names);
+    session.ui = Ui::Terminal;
+    let _ = session.command("workflow", "w of=x the task");
+    let _ = session.on(Event::AgentStart);
+    *session.files.usage.borrow_mut() = Usage { turns: 2, ..Usage::default() };
+    let _ = session.on(Event::TurnEnd { queued: false, calls: &[] });
+    let _ = session.on(Event::AgentEnd { stop: Stop::Completed });
+    let _ = session.on(Event::AgentSettled);
+    let waits = session.on(Event::TerminalInput { interrupts: false }).effects;
+    assert_eq!(briefs(&waits), ["waiting"]);
+    assert_eq!(events(&waits)[0]["usage"]["turns"], 2);
+    assert_eq!(briefs(&session.fails("400 bad request")), ["paused modelError"]);
+    assert_eq!(briefs(&session.command("workflow", ":skip").effects), ["resumed", "entry w:0 skipped"]);
 }
 
 fn call() -> EndedCall {

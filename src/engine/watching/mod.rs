@@ -1,7 +1,7 @@
 //! The events of a run for programs; see [`crate::watch`].
 //!
-//! States are compared where they are stored. Pauses are told at the end of each event: a run whose rules do not hold is
-//! paused without a new state.
+//! States are compared where they are stored. A pause of a run whose rules do not hold has no state: it is told at the
+//! end of an event.
 
 pub(super) mod state;
 
@@ -16,15 +16,6 @@ use super::event::Event;
 use super::state::{Agent, Run};
 use state::Watch;
 
-/// An event of pi that a watching program is told of.
-pub(super) enum Noted {
-    Nothing,
-    /// A turn has ended, with this number of calls and of refused calls.
-    Turn(u32, u32),
-    /// This tool is called.
-    Call(String),
-}
-
 /// The parts of the engine that tell of an event.
 pub(super) struct Observed<'a> {
     pub run: &'a Run,
@@ -34,55 +25,47 @@ pub(super) struct Observed<'a> {
 }
 
 impl Watch {
-    /// Tells the watching program of the answer to a dialog, before the event is handled; returns the part of the event
-    /// of which it is told afterwards.
-    pub fn note(&self, event: &Event, run: &Run, pending: &Pending, cx: &mut Cx) -> Noted {
-        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    /// Tells programs of the answer to a dialog and of the end of a turn, before the event is handled.
+    pub fn tell_before(&self, event: &Event, observed: &Observed, cx: &mut Cx) {
+        let Observed { run, agent, meter, pending } = observed;
+        let Some(state) = self.watched(run) else { return };
         match event {
             Event::TurnEnd { calls, .. } => {
-                let refused = calls.iter().filter(|call| call.refused).count();
-                return Noted::Turn(count(calls.len()), count(refused));
+                let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+                let refused = count(calls.iter().filter(|call| call.refused).count());
+                let up_to_now = meter.up_to_now(run, agent, cx);
+                let usage = up_to_now.as_ref().unwrap_or(state).into();
+                self.tell(RunEvent::Turn { calls: count(calls.len()), refused, usage }, state, cx);
             }
-            Event::ToolCall { name, .. } => return Noted::Call((*name).to_owned()),
             Event::Answer { ticket, .. } => {
-                let about = pending.dialog_about(*ticket).filter(|_| cx.ui.exists());
-                if let Some((about, state)) = about.zip(self.watched(run)) {
-                    let question = RunEvent::Question { state: "over", about, title: None, options: None };
-                    self.tell(question, state, cx);
+                if let Some(about) = pending.dialog_about(*ticket).filter(|_| cx.ui.exists()) {
+                    self.tell(RunEvent::Question { state: "over", about, title: None, options: None }, state, cx);
                 }
             }
             _ => {}
         }
-        Noted::Nothing
     }
 
-    /// Tells programs of this event, its reply, and a pause or a wait that has begun or ended.
-    pub fn tell_event(&mut self, noted: Noted, reply: &Reply, observed: &Observed, cx: &mut Cx) {
-        self.tell_changes(noted, reply, observed, cx);
+    /// Tells programs of the reply to an event, which may be a call of this tool, and of a pause or a wait that has begun
+    /// or ended.
+    pub fn tell_after(&mut self, called: Option<&str>, reply: &Reply, observed: &Observed, cx: &mut Cx) {
+        match self.watched(observed.run) {
+            Some(state) => {
+                self.tell_reply(called, reply, (state, observed), cx);
+                self.tell_standing(state, observed, cx);
+            }
+            None => self.forget(),
+        }
         self.begun();
     }
 
-    fn tell_changes(&mut self, noted: Noted, reply: &Reply, observed: &Observed, cx: &mut Cx) {
-        let Observed { run, agent, meter, pending } = observed;
-        let Some(state) = self.watched(run) else {
-            self.note_pause(None, None);
-            self.note_wait(false);
-            return;
-        };
-        match (noted, reply) {
-            (Noted::Turn(calls, refused), _) => {
-                let up_to_now = meter.up_to_now(run, agent, cx);
-                let usage = up_to_now.as_ref().unwrap_or(state).into();
-                self.tell(RunEvent::Turn { calls, refused, usage }, state, cx);
-            }
-            (Noted::Call(tool), Reply::Block(why) | Reply::Stop(why)) => {
-                let rule = meter.newest_refusal();
-                self.tell(RunEvent::Refused { tool, rule, why: text(why) }, state, cx);
-            }
-            (Noted::Nothing | Noted::Call(_), _) => {}
+    fn tell_reply(&self, called: Option<&str>, reply: &Reply, (state, observed): (&RunState, &Observed), cx: &mut Cx) {
+        if let (Some(tool), Reply::Block(why) | Reply::Stop(why)) = (called, reply) {
+            let rule = observed.meter.newest_refusal();
+            self.tell(RunEvent::Refused { tool: tool.to_owned(), rule, why: text(why) }, state, cx);
         }
         if let Reply::Ask { ticket, request } = reply
-            && let Some(about) = pending.dialog_about(*ticket).filter(|_| cx.ui.exists())
+            && let Some(about) = observed.pending.dialog_about(*ticket).filter(|_| cx.ui.exists())
         {
             let (title, options) = match request {
                 Request::Confirm { title, .. } | Request::Input { title } => (Some(title), None),
@@ -92,15 +75,21 @@ impl Watch {
             let title = title.and_then(|title| text(title));
             self.tell(RunEvent::Question { state: "asked", about, title, options }, state, cx);
         }
-        for pause in self.note_pause(run.held(), run.pause_reason()) {
-            match pause {
-                Some(reason) => self.tell_pause(&reason, state, cx),
-                None => self.tell(RunEvent::Resumed { usage: state.into() }, state, cx),
+    }
+
+    /// Tells that the run is paused or waits, or no longer, with its sums up to now.
+    fn tell_standing(&mut self, state: &RunState, observed: &Observed, cx: &mut Cx) {
+        let Observed { run, agent, meter, .. } = observed;
+        let pause = run.held().or(run.pause_reason());
+        let waits = pause.is_none() && agent.activity.is_waiting();
+        let begins_to_wait = self.note_wait(waits);
+        if begins_to_wait || !self.has_told(pause) {
+            let up_to_now = meter.up_to_now(run, agent, cx);
+            let state = up_to_now.as_ref().unwrap_or(state);
+            self.tell_pause(pause, state, cx);
+            if begins_to_wait {
+                self.tell(RunEvent::Waiting { usage: state.into() }, state, cx);
             }
-        }
-        let is_paused = run.held().or(run.pause_reason()).is_some();
-        if self.note_wait(!is_paused && agent.activity.is_waiting()) {
-            self.tell(RunEvent::Waiting { usage: state.into() }, state, cx);
         }
     }
 

@@ -1,9 +1,10 @@
 //! The state up to which programs were told of the run.
 
-use crate::definition::{Library, OnEvent};
+use crate::definition::OnEvent;
 use crate::engine::context::Cx;
 use crate::engine::effect::Effect;
 use crate::engine::event::Watching;
+use crate::engine::state::Run;
 use crate::run::{PauseReason, RunState};
 use crate::watch::{RunEvent, between, paused};
 
@@ -21,8 +22,6 @@ pub struct Watch {
     paused: Option<PauseReason>,
     /// The run was told to wait for a message of the user.
     waits: bool,
-    /// The pauses of the states that were stored since; `None`: no pause.
-    stored: Vec<Option<PauseReason>>,
 }
 
 impl Watch {
@@ -35,8 +34,13 @@ impl Watch {
         self.is_beginning = false;
     }
 
-    /// Tells the events that have led to a new state; `continued`: it was read from the session.
-    pub fn follow(&mut self, new: &RunState, library: &Library, continued: bool, cx: &mut Cx) {
+    /// Without a run nothing is paused and nothing waits.
+    pub fn forget(&mut self) {
+        (self.paused, self.waits) = (None, false);
+    }
+
+    /// Tells the events that have led to a new state of the run; `continued`: it was read from the session.
+    pub fn follow(&mut self, new: &RunState, run: &Run, continued: bool, cx: &mut Cx) {
         // The run that contains a branch tells of the branch.
         if self.is_off() || new.progress().branch.is_some() {
             return;
@@ -50,17 +54,23 @@ impl Watch {
             before => (None, before),
         };
         if let Some(other) = other {
-            (self.paused, self.stored) = (None, Vec::new());
+            self.paused = None;
             if other.is_running() {
                 self.tell(RunEvent::replaced(&other), &other, cx);
             }
         }
         let pause = |state: &RunState| state.progress().paused.as_ref().map(|pause| pause.reason.clone());
-        if !continued && same.as_ref().map(pause) != Some(pause(new)) {
-            self.stored.push(pause(new));
+        let now = pause(new);
+        // While the rules of the run do not hold, this is its pause.
+        let tells_pause = !continued && run.held().is_none() && same.as_ref().map(pause) != Some(now.clone());
+        if tells_pause && now.is_none() {
+            self.tell_pause(None, new, cx);
         }
-        for event in between(same.as_ref(), new, library, continued) {
+        for event in between(same.as_ref(), new, new.into(), run.library(), continued) {
             self.tell(event, new, cx);
+        }
+        if tells_pause && new.is_running() {
+            self.tell_pause(now.as_ref(), new, cx);
         }
     }
 
@@ -83,8 +93,20 @@ impl Watch {
         cx.push(Effect::TellWatcher(event.line(cx.unix_ms, state)));
     }
 
-    /// Tells a pause of a run in this state.
-    pub fn tell_pause(&self, reason: &PauseReason, state: &RunState, cx: &mut Cx) {
+    /// Returns true if programs were told of this pause, or of its end.
+    pub fn has_told(&self, pause: Option<&PauseReason>) -> bool {
+        self.paused.as_ref() == pause
+    }
+
+    /// Tells that a run in this state is paused for this reason, or no longer, if that was not told.
+    pub fn tell_pause(&mut self, pause: Option<&PauseReason>, state: &RunState, cx: &mut Cx) {
+        if self.has_told(pause) {
+            return;
+        }
+        self.paused = pause.cloned();
+        let Some(reason) = pause else {
+            return self.tell(RunEvent::Resumed { usage: state.into() }, state, cx);
+        };
         for event in paused(reason, state) {
             let is_pause = matches!(event, RunEvent::Paused { .. });
             if is_pause && reason.is_for_user() && state.progress().branch.is_none() {
@@ -105,18 +127,6 @@ impl Watch {
     /// Returns true if no program is told of events.
     pub fn is_off(&self) -> bool {
         self.watching == Watching::Off && self.on_event.is_none()
-    }
-
-    /// Notes the pause of the run, or that it has none; returns those that were not told, in their order. While the rules
-    /// of the run do not hold, this is its pause.
-    pub fn note_pause(&mut self, held: Option<&PauseReason>, paused: Option<&PauseReason>) -> Vec<Option<PauseReason>> {
-        let mut pauses = std::mem::take(&mut self.stored);
-        if held.is_some() {
-            pauses.clear();
-        }
-        pauses.push(held.or(paused).cloned());
-        pauses.retain(|pause| std::mem::replace(&mut self.paused, pause.clone()) != *pause);
-        pauses
     }
 
     /// Notes that the run waits for a message, or does not; returns true if it waits and was not told to.
