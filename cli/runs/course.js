@@ -1,14 +1,13 @@
 // The report of a run of a session file, with its course in time.
 import { isOfAgent } from "#loader";
 
-import { Failure, quoted } from "../words.js";
 import { follow, upTo } from "./branch.js";
-import { isOpen, reader, stateOf, usageAfter } from "./find.js";
+import { newestIn, reader, stateOf } from "./find.js";
 import { openSession, taskOf } from "./sessions.js";
 
 /** @typedef {import("./sessions.js").SessionFile} SessionFile */
 /** @typedef {import("../../target/types/interfaces/pi-workflows-tools-workflows.js").BranchEntry} BranchEntry */
-/** @typedef {import("./branch.js").Node & { isAfter: boolean, isNewest: boolean }} Node */
+/** @typedef {import("./branch.js").Node} Node */
 
 /** The number of entries, and of characters of states, that the component gets at once. */
 const BATCH = { entries: 10_000, length: 2 ** 20 };
@@ -27,40 +26,20 @@ export function reportIn(path, taskId) {
  * @param {string} taskId
  */
 function runIn(file, taskId) {
-  /** @type {import("./sessions.js").Line[]} */
-  const lines = [];
-  file.eachState((id, line) => void (id === taskId && lines.push(line)));
-  if (lines.length === 0) return undefined;
-  const newest = file.newestState(lines);
-  if (!newest) throw new Failure(`the newest state of ${quoted(taskId)} cannot be read`);
-  const later = { replaced: false, lastAt: NaN };
-  const { states, state } = stateOf(file, { taskId, lines, entry: newest, later });
-  const { outcome } = state;
-  /** @type {Node | undefined} */
-  let tip;
-  let isReplaced = false;
-  follow(file, lines[0].start, (node, /** @type {Node | undefined} */ parent, entry) => {
-    const task = taskOf(entry);
-    if (task !== undefined && task !== taskId) {
-      isReplaced ||= parent?.isAfter === true;
-      return undefined;
-    }
-    const isNewest = entry.id === newest.id;
-    const isAfter = parent?.isAfter === true || isNewest;
-    const next = { ...node, isAfter, isNewest };
-    if (isAfter && (isNewest || isOpen({ outcome }))) tip = next;
-    return next;
+  const newest = newestIn(file, taskId);
+  if (!newest) return undefined;
+  const { since, replaced, last = newest.entry.id } = newest.later;
+  /** @type {Node[]} */
+  let branch = [];
+  follow(file, newest.lines[0].start, (node, /** @type {Node | undefined} */ _parent, entry) => {
+    if (![undefined, taskId].includes(taskOf(entry))) return undefined;
+    if (entry.id === last) branch = upTo(node);
+    return node;
   });
-  // The function above has run.
-  const last = /** @type {Node | undefined} */ (tip);
-  if (!last) return undefined;
-  const branch = upTo(last);
-  const replaced = isReplaced && isOpen({ outcome });
-  const { id, cwd } = file.header;
-  const since = isOpen({ outcome })
-    ? usageAfter(branch.slice(branch.findIndex(({ isNewest }) => isNewest)))
-    : undefined;
+  if (branch.length === 0) return undefined;
+  const { states } = stateOf(file, newest);
   const { markdown, json } = courseIn(file, branch).report({ states, since, replaced });
+  const { id, cwd } = file.header;
   return { markdown, data: { ...JSON.parse(json), session: { file: file.path, id, cwd } } };
 }
 

@@ -1,6 +1,7 @@
 // The runs in session files.
 import { count, noUsage, usageOf } from "#loader";
 
+import { Failure, quoted } from "../words.js";
 import { openWorkflows, plain } from "../workflows.js";
 import { Parents, follow, upTo } from "./branch.js";
 import { processOf } from "./process.js";
@@ -9,7 +10,7 @@ import { readSessions, taskOf } from "./sessions.js";
 /** @typedef {import("./sessions.js").Line} Line */
 /** @typedef {import("./sessions.js").SessionFile} SessionFile */
 /** @typedef {import("./sessions.js").StateEntry} StateEntry */
-/** @typedef {import("./branch.js").Node & { run: Newest }} Node */
+/** @typedef {import("./branch.js").Node & { run: Newest, id: string }} Node */
 
 /**
  * The newest state of a run, with numbers and with counts by name.
@@ -36,8 +37,8 @@ import { readSessions, taskOf } from "./sessions.js";
  * @typedef {{ taskId: string, lines: Line[], entry: StateEntry, later: Later }} Newest
  *
  * The reading of the entries after a state: the usage that belongs to the run, if another run began, if entries are
- * lost, and the time of the newest entry, NaN if unknown.
- * @typedef {{ since?: import("#loader").Usage, replaced: boolean, isLost?: boolean, lastAt: number
+ * lost, and the newest entry with its time, NaN if unknown.
+ * @typedef {{ since?: import("#loader").Usage, replaced: boolean, isLost?: boolean, last?: string, lastAt: number
  *   }} Later
  */
 
@@ -51,27 +52,34 @@ export const reader = () => (component ??= openWorkflows([]));
  * @returns {Run[]}
  */
 export function runsOf(file) {
-  /** The states of each run. @type {Map<string, Line[]>} */
-  const states = new Map();
-  let newestLine = 0;
-  file.eachState((taskId, line) => {
-    const lines = states.get(taskId);
-    if (lines) lines.push(line);
-    else states.set(taskId, [line]);
-    newestLine = line.start;
-  });
+  const { states, newestLine } = file.states();
   return readNewest(file, states, newestLine, false);
 }
 
 /**
- * Returns the runs of states that can be read.
+ * Returns the newest state of a run in a session file; `undefined` if the file has no such run.
+ * @param {SessionFile} file
+ * @param {string} taskId
+ * @returns {Newest | undefined}
+ */
+export function newestIn(file, taskId) {
+  const { states, newestLine } = file.states();
+  const lines = states.get(taskId);
+  if (lines === undefined) return undefined;
+  const [newest] = newestStates(file, new Map([[taskId, lines]]), newestLine, true);
+  if (!newest) throw new Failure(`the newest state of ${quoted(taskId)} cannot be read`);
+  return newest;
+}
+
+/**
+ * Returns the newest states of runs, with the reading of the entries after them.
  * @param {SessionFile} file
  * @param {Map<string, Line[]>} states
  * @param {number} newestLine the start of the line of the file's newest state
  * @param {boolean} isParsed lines are parsed: the component could not read the data that was cut out of the lines
- * @returns {Run[]}
+ * @returns {(Newest & { isCut: boolean })[]}
  */
-function readNewest(file, states, newestLine, isParsed) {
+function newestStates(file, states, newestLine, isParsed) {
   const found = [...states].flatMap(([taskId, lines]) => {
     const cut = isParsed ? undefined : file.cutNewest(lines);
     const entry = cut ?? file.newestState(lines);
@@ -79,11 +87,23 @@ function readNewest(file, states, newestLine, isParsed) {
   });
   const open = found.filter(({ entry }) => entry.mayBeActive);
   if (open.length > 0) addLater(file, open, newestLine);
+  return found;
+}
+
+/**
+ * Returns the runs of states that can be read; the arguments are those of `newestStates`.
+ * @param {SessionFile} file
+ * @param {Map<string, Line[]>} states
+ * @param {number} newestLine
+ * @param {boolean} isParsed
+ * @returns {Run[]}
+ */
+function readNewest(file, states, newestLine, isParsed) {
   /** @type {Run[]} */
   const runs = [];
   /** @type {typeof states} */
   const others = new Map();
-  for (const newest of found) {
+  for (const newest of newestStates(file, states, newestLine, isParsed)) {
     try {
       runs.push(runOf(file, newest));
     } catch {
@@ -201,13 +221,14 @@ function addLater(file, open, newestLine) {
     if (parent && taskId !== undefined && taskId !== parent.run.taskId) parent.run.later.replaced = true;
     const run = taskId === undefined ? parent?.run : byId.get(entry.id);
     if (!run || (taskId !== undefined && taskId !== run.taskId)) return undefined;
-    const next = { ...node, parent: taskId === undefined ? parent : undefined, run };
+    const next = { ...node, parent: taskId === undefined ? parent : undefined, run, id: entry.id };
     tips.set(run, next);
     return next;
   };
   const first = open.reduce((least, { entry }) => Math.min(least, entry.line.start), Infinity);
   follow(file, first, enter, parents.see);
-  for (const [{ later }, tip] of tips) Object.assign(later, { lastAt: tip.time, since: usageAfter(upTo(tip)) });
+  for (const [{ later }, tip] of tips)
+    Object.assign(later, { last: tip.id, lastAt: tip.time, since: usageAfter(upTo(tip)) });
   const newest = open.find(({ entry }) => entry.line.start === newestLine);
   if (newest) newest.later.isLost = parents.isCut(file, parents.newest, newest.entry.id);
 }
@@ -216,7 +237,7 @@ function addLater(file, open, newestLine) {
  * Returns the usage of entries after a state entry.
  * @param {import("./branch.js").Node[]} nodes the state entry, and the entries of its branch after it
  */
-export function usageAfter([state, ...entries]) {
+function usageAfter([state, ...entries]) {
   const sums = noUsage(state.time);
   for (const { entry, time } of entries) count(sums, entry, time);
   return usageOf(sums);

@@ -38,7 +38,7 @@ export const RUN_FORMATS = {
         pause,
         phase: { key: phaseKey, name: phaseName },
         startedAt,
-        ...(hasEnded ? { endedAt: storedAt } : { lastAt }),
+        ...(hasEnded ? { endedAt: state.endedAt ?? storedAt } : { lastAt }),
         fingerprint,
         steps,
         usage,

@@ -64,5 +64,6 @@ export function runOf(runs, beginning, isOfProject) {
 export function reportOf(run) {
   const found = reportIn(run.session.file, run.state.taskId);
   if (!found) throw new Failure(`${shortened(run.session.file)} no longer has the run.`);
+  if (run.outcome === "lost" && found.data.outcome === "running") found.data.outcome = run.outcome;
   return found;
 }

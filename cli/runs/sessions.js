@@ -118,43 +118,47 @@ export class SessionFile {
   }
 
   /**
-   * Calls a function for each line that may be the state of a run, in the order of the file. The function must not read
-   * the file.
-   * @param {(taskId: string, line: Line) => void} use gets the id in the line
+   * Returns the lines that may be states of runs, by the task ID in the line, in the order of the file, and the start of
+   * the newest one.
    */
-  eachState(use) {
+  states() {
+    /** @type {Map<string, Line[]>} */
+    const states = new Map();
+    let newestLine = 0;
     /** @type {UseLine} */
     const useLine = (line, isWhole, isEnded, place) => {
-      if (!namesState(line)) return true;
-      if (isWhole) this.#useState(line, isEnded, place, use);
-      else this.unreadable += 1;
+      const taskId = namesState(line) ? this.#taskIn(line, isWhole, isEnded) : undefined;
+      if (taskId === undefined) return true;
+      const lines = states.get(taskId);
+      if (lines) lines.push(place);
+      else states.set(taskId, [place]);
+      newestLine = place.start;
       return true;
     };
     this.#eachLine(0, this.#size, useLine, FIELD);
+    return { states, newestLine };
   }
 
   /**
    * Most states are followed by a newer one of their run and never parsed. An id in quotation marks cannot be part of a
    * text: in a text the marks have a backslash.
    * @param {Buffer} line
+   * @param {boolean} isWhole
    * @param {boolean} isEnded false for half a line at the end, which a killed process leaves
-   * @param {Line} place
-   * @param {(taskId: string, line: Line) => void} use
    */
-  #useState(line, isEnded, place, use) {
+  #taskIn(line, isWhole, isEnded) {
     const from = line.indexOf(TASK_ID) + TASK_ID.length;
     const to = line.indexOf(QUOTE, from);
-    if (isEnded && from >= TASK_ID.length && to !== -1 && line.subarray(from, to).indexOf(BACKSLASH) === -1) {
-      use(line.toString("utf8", from, to), place);
-      return;
-    }
-    const entry = parsed(line);
-    if (entry && isStateEntry(entry)) use(typeof entry.data?.taskId === "string" ? entry.data.taskId : "", place);
-    else if (!entry && isEnded) this.unreadable += 1;
+    const isNamed = from >= TASK_ID.length && to !== -1 && line.subarray(from, to).indexOf(BACKSLASH) === -1;
+    if (isWhole && isEnded && isNamed) return line.toString("utf8", from, to);
+    const entry = isWhole ? parsed(line) : undefined;
+    if (!entry && (isEnded || !isWhole)) this.unreadable += 1;
+    if (!entry || !isStateEntry(entry)) return undefined;
+    return typeof entry.data?.taskId === "string" ? entry.data.taskId : "";
   }
 
   /**
-   * Returns the newest state in lines of `eachState`, cut out of its line as pi writes it; `undefined` if the line has
+   * Returns the newest state in lines of `states`, cut out of its line as pi writes it; `undefined` if the line has
    * another form. Only the component tells if the data is JSON.
    * @param {Line[]} lines in the order of the file
    * @returns {StateEntry | undefined}
@@ -168,7 +172,7 @@ export class SessionFile {
   }
 
   /**
-   * Returns the newest state in lines of `eachState`. A process that was killed may have left half a line.
+   * Returns the newest state in lines of `states`. A process that was killed may have left half a line.
    * @param {Line[]} lines in the order of the file
    * @returns {StateEntry | undefined}
    */

@@ -173,6 +173,7 @@ impl wit::Guest for Component {
             phase_name,
             phase_title,
             started_at: report.started_at,
+            ended_at: report.ended_at,
             steps: report.steps,
             usage: report.repeated_visits.map(|_| (&report.usage).into()),
             phases: report.phases.iter().map(Into::into).collect(),

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 
 import { reportIn } from "../../cli/runs/course.js";
+import { reportOf } from "../../cli/runs/report.js";
 import { CANCELLED, DONE, Recording, START, state, used, visit } from "./session-files.mjs";
 
 const TASK = "wf-1-aaaaaa";
@@ -206,6 +207,17 @@ suite("the course of a run", () => {
       ["flow:1", 1, 2, 4, "done"],
     ]);
     assert.deepEqual(spans, [["work", 0, 4]]);
+  });
+
+  test("of a run whose process has ended, which only the list of runs knows, has the outcome of that list", (t) => {
+    const of = (/** @type {any} */ fields) => {
+      const session = new Recording();
+      session.state(0, state(0, { 0: visit("Look") }, fields));
+      /** @type {any} */
+      const run = { outcome: "lost", session: { file: written(t, session) }, state: { taskId: TASK } };
+      return /** @type {any} */ (reportOf(run).data).outcome;
+    };
+    assert.deepEqual([of({}), of(DONE)], ["lost", "done"]);
   });
 
   test("is not there for a task that the file does not have, and a file that is no session is an error", (t) => {

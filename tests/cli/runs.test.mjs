@@ -112,6 +112,15 @@ test("every command takes the command name and the key of a workflow", { ...LONG
 });
 
 suite("pi-workflows runs", () => {
+  test("ends a run with its last visit, as its report does, also where its end is stored again", (t) => {
+    const { run, json, write } = place(t);
+    const endedAt = START + 30_000;
+    const end = state(0, { 0: visit("Look", { endedAt }) }, DONE);
+    write("a.jsonl", state(0, { 0: visit("Look") }), { ...end, completionNotified: false }, end);
+    const report = JSON.parse(run(["report", "--format", "json"]).stdout);
+    assert.deepEqual([json()[0].endedAt, report.endedAt, report.course.visits[0].to], [endedAt, endedAt, endedAt]);
+  });
+
   test("lists the runs of the project, newest first", (t) => {
     const { run, write, sessions, project } = place(t);
     write(
@@ -224,7 +233,7 @@ wf-1-aaaaaa  2026-11-01 10:00  done       flow      Do     2m       0s       $1.
       outcome: "done",
       phase: { key: "flow:1", name: "Do" },
       startedAt: START + HOUR,
-      endedAt: START,
+      endedAt: START + HOUR,
       fingerprint: "3:abcdef",
       steps: 1,
       session: { file, id: run.session.id, cwd: project },
@@ -647,6 +656,8 @@ wf-1-aaaaaa  2026-11-01 10:00  done       flow      Do     2m       0s       $1.
       /paused: its stored state cannot be read in full: an earlier entry that it continues is missing\n/,
     );
     assert.deepEqual(read(6), [["paused", "unreadable", "Show", 3, 1.5]], "a message after the newest state");
+    const { outcome, usage } = JSON.parse(run(["report", "--format", "json"]).stdout);
+    assert.deepEqual([outcome, usage.turns, usage.cost], ["paused", 3, 1.5], "the report says the same");
     assert.deepEqual(read(7), [["running", undefined, "Show", 4, 1.75]], "the newest line");
     assert.deepEqual(read(5), [["paused", "unreadable", "Do", 2, 1]], "the newest state");
   });

@@ -30,6 +30,7 @@ const OUTCOMES = new Map([
   ["cancelled", ["✗", "Cancelled", "bad"]],
   ["paused", ["Ⅱ", "Paused", ""]],
   ["running", ["▸", "Not finished", ""]],
+  ["lost", ["▸", "Not finished: its process has ended", ""]],
   ["replaced", ["⇥", "Not finished: another run took its place", ""]],
 ]);
 
