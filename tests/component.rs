@@ -381,7 +381,7 @@ fn all_diagnostics_are_shown_on_demand_and_checked_against_the_tools_of_pi() {
 }
 
 #[test]
-fn without_a_run_only_the_users_limits_are_looked_at() {
+fn without_a_run_only_the_users_settings_are_looked_at() {
     let mut pi = Host::with_files(FILES).start_session();
     pi.asked();
     assert_eq!(pi.event(Event::BeforeAgentStart), "none");
@@ -395,8 +395,7 @@ fn without_a_run_only_the_users_limits_are_looked_at() {
         assert_eq!(pi.event(event), "none");
     }
     pi.did(&[]);
-    let names = ["settings.yaml", "limits.yaml", "limits.yml", "settings.yml"];
-    assert_eq!(pi.asked(), names.map(|name| format!("read-file global/{name}")));
+    assert_eq!(pi.asked(), ["read-file global/settings.yaml"]);
 }
 
 // --- manual control ------------------------------------------------------------------------------

@@ -55,11 +55,12 @@ pub(super) fn read(
     check: Option<&Surroundings>,
     fuel: &Fuel,
 ) -> Result<(Library, Vec<Diagnostic>), Stale> {
-    let UsersSettings { settings, of_limits, of_others: mut diagnostics, .. } = users_settings::read(files, check)?;
+    let UsersSettings { settings, tree, of_limits, of_others: mut diagnostics, .. } =
+        users_settings::read(files, check)?;
     if check.is_some() {
         // Elsewhere the limits of the session tell their errors.
         diagnostics.extend(of_limits);
-        report_left_over(&[LEFT_OVER_LIMITS, LEFT_OVER].concat(), files, &mut diagnostics)?;
+        report_left_over(&[LEFT_OVER_LIMITS, LEFT_OVER].concat(), tree.as_deref(), files, &mut diagnostics)?;
     }
     let mut parts = Parts { settings, ..Parts::default() };
     let mut index: Map<String, usize> = Map::new();

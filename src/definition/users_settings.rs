@@ -1,11 +1,14 @@
 //! The user's `settings.yaml`, which no project and no package has.
 
+use std::rc::Rc;
+
 use super::diagnostic::{Diagnostic, FileProblem, LimitProblem, PathPart, SettingsProblem, Severity};
 use super::model::{
     FileError, LEFT_OVER_LIMITS, MISNAMED, ReadError, SETTINGS_FILE, Sandbox, Settings, Stale, Surroundings,
     USERS_ROOT, UserLimits, WorkflowFiles, join,
 };
 use super::read::fields::Fields;
+use super::read::yaml::{Tree, Yaml};
 use super::read::{plain, settings};
 use super::validate::limits::path_problems;
 use super::validate::models::problem_of;
@@ -27,22 +30,27 @@ pub enum FoundLimits {
 pub(crate) struct UsersSettings {
     pub settings: Settings,
     limits: Option<UserLimits>,
+    /// Its content; `None` if the file cannot be read.
+    pub tree: Option<Rc<Tree>>,
     /// The problems of the file as a whole and of its limits.
     pub of_limits: Vec<Diagnostic>,
     /// The problems of its other keys.
     pub of_others: Vec<Diagnostic>,
 }
 
-/// Reads the limits of every session.
+/// Reads the limits of every session; `looks_further`: and looks for files of earlier versions with limits, and for
+/// settings under another name.
 ///
 /// # Errors
 ///
 /// If the session is gone.
-pub fn users_limits(files: &dyn WorkflowFiles) -> Result<FoundLimits, Stale> {
-    let UsersSettings { limits, of_limits: mut errors, .. } = read(files, None)?;
-    report_left_over(&LEFT_OVER_LIMITS, files, &mut errors)?;
-    if let Some((file, _)) = text(files, MISNAMED)? {
-        errors.push(Diagnostic::new(file, SettingsProblem::OtherName));
+pub fn users_limits(files: &dyn WorkflowFiles, looks_further: bool) -> Result<FoundLimits, Stale> {
+    let UsersSettings { limits, tree, of_limits: mut errors, .. } = read(files, None)?;
+    if looks_further {
+        report_left_over(&LEFT_OVER_LIMITS, tree.as_deref(), files, &mut errors)?;
+        if let Some((file, _)) = text(files, MISNAMED)? {
+            errors.push(Diagnostic::new(file, SettingsProblem::OtherName));
+        }
     }
     errors.retain(|diagnostic| diagnostic.severity() == Severity::Error);
     Ok(match limits {
@@ -56,7 +64,7 @@ pub fn users_limits(files: &dyn WorkflowFiles) -> Result<FoundLimits, Stale> {
 pub(crate) fn read(files: &dyn WorkflowFiles, check: Option<&Surroundings>) -> Result<UsersSettings, Stale> {
     let mut read = UsersSettings::default();
     match text(files, SETTINGS_FILE)? {
-        None => {}
+        None => read.tree = Some(Rc::new(Tree::of(Yaml::Null))),
         Some((_, Err(diagnostic))) => {
             read.settings = Settings::careful();
             read.of_limits.push(diagnostic);
@@ -67,23 +75,18 @@ pub(crate) fn read(files: &dyn WorkflowFiles, check: Option<&Surroundings>) -> R
 }
 
 /// Reports files of earlier versions that are still there, each with the line that has its content, unless the settings
-/// have this key.
+/// have this key or cannot be read.
 pub(crate) fn report_left_over(
     left_over: &[(&'static str, &'static str)],
+    settings: Option<&Tree>,
     files: &dyn WorkflowFiles,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<(), Stale> {
     for &(name, key) in left_over {
         let Some((file, content)) = text(files, name)? else { continue };
-        let object = |file: &str, text: Result<String, Diagnostic>| {
-            let value = plain::read(file, text.ok()?, false).ok()?.value;
-            value.is_object().then_some(value)
-        };
-        let has_no_key = match text(files, SETTINGS_FILE)? {
-            None => true,
-            Some((settings, text)) => object(&settings, text).is_some_and(|settings| settings.get(key).is_none()),
-        };
-        let value = object(&file, content).filter(|_| has_no_key && key != "onEvent");
+        let has_no_key = settings.is_some_and(|settings| settings.root.get(key).is_none());
+        let content = content.ok().filter(|_| has_no_key && key != "onEvent");
+        let value = content.and_then(|content| plain::read(&file, content, false).ok()).map(|content| content.value);
         let value = value.filter(|value| value.as_object().is_some_and(|fields| !fields.is_empty()));
         // JSON is YAML.
         let line = value.map(|value| format!("{key}: {value}"));
@@ -102,6 +105,7 @@ fn understand(
         read.settings = Settings::careful();
         return Ok(());
     };
+    read.tree = Some(Rc::clone(&fields.tree));
     let is_known = !fields.has_errors;
     let limits = settings::limits(&mut fields, files, check)?;
     if let Some(limits) = limits.as_ref().filter(|_| check.is_some()) {

@@ -29,7 +29,7 @@ pub fn may(
     path: Option<&str>,
     host: &dyn Host,
 ) -> Result<May, Stale> {
-    let of_user = match users_limits(host)? {
+    let of_user = match users_limits(host, true)? {
         FoundLimits::Nothing => None,
         FoundLimits::Unusable(diagnostics) => Some((Word::Refused, text::limits_not_known(&diagnostics))),
         FoundLimits::Content(user) => Some(judge(&Rules::of_user(&user), tool, path, host)?),

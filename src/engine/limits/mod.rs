@@ -23,7 +23,7 @@ impl Limits {
         if !same_session {
             self.reset();
         }
-        self.refresh(cx.host)?;
+        self.refresh(true, cx.host)?;
         if let FoundLimits::Unusable(diagnostics) = self.found() {
             cx.notify(Level::Error, text::unusable_limits(diagnostics));
         }
@@ -36,7 +36,7 @@ impl Limits {
     ///
     /// If the session is gone.
     pub fn follow(&mut self, cx: &mut Cx) -> Result<(), Stale> {
-        if !self.refresh(cx.host)? {
+        if !self.refresh(false, cx.host)? {
             return Ok(());
         }
         match self.found() {

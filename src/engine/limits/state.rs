@@ -42,13 +42,14 @@ impl Limits {
         self.off = false;
     }
 
-    /// Reads the settings again. Returns true if their limits have changed.
+    /// Reads the settings again. Returns true if their limits have changed. Other files, which may have limits too, are
+    /// looked for when a session `begins` and while tool calls are refused.
     ///
     /// # Errors
     ///
     /// If the session is gone; the limits stay as they were.
-    pub fn refresh(&mut self, host: &dyn Host) -> Result<bool, Stale> {
-        let found = users_limits(host)?;
+    pub fn refresh(&mut self, begins: bool, host: &dyn Host) -> Result<bool, Stale> {
+        let found = users_limits(host, begins || matches!(self.found, FoundLimits::Unusable(_)))?;
         let is_new = found != self.found;
         self.found = found;
         Ok(is_new)

@@ -203,8 +203,10 @@ fn a_file_of_limits_refuses_everything_until_its_content_has_moved() {
     let told = format!("{:?}", begin(&mut session, false));
     assert!(told.contains("move what it has below `limits`") && !told.contains(".env"), "{told}");
     session.files.global.insert("settings.yaml".into(), line.into());
+    assert_eq!(prompt(&mut session), [], "the file is still there");
+    blocked(calls(&mut session, "write", Some("src/x")));
     session.files.global.remove("limits.yaml");
-    begin(&mut session, false);
+    prompt(&mut session);
     assert!(is_confined(&calls(&mut session, "write", Some("src/x"))));
     assert!(blocked(calls(&mut session, "read", Some(".env"))).contains("hidden"));
 }

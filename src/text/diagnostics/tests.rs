@@ -241,7 +241,7 @@ fn a_load_has_the_errors_of_a_check() {
             let case = Case::read(&input);
             let (loaded, found) = Library::load(&case).unwrap();
             let (checked, expected) = Library::check(&case).unwrap();
-            let of_limits = match users_limits(&case).unwrap() {
+            let of_limits = match users_limits(&case, true).unwrap() {
                 FoundLimits::Unusable(diagnostics) => diagnostics,
                 FoundLimits::Nothing | FoundLimits::Content(_) => Vec::new(),
             };
