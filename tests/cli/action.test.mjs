@@ -115,14 +115,14 @@ const ASKS = workflow("asks", ["plan", { id: "build", outcomes: { go: "next" } }
   phases: ["plan.md", { ask: "Build it?", id: "ok", outcomes: { go: "next", drop: "stop" } }, "build.md"],
 });
 
-test("events with odd values do not end the action, and the course has its last 500 rows", (t) => {
+test("a result with odd values does not end the action, and the course has its last 500 rows", (t) => {
   const folder = mkdtempSync(join(tmpdir(), "pi-workflows-action-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
-  const [file, summary] = ["events.jsonl", "summary.md"].map((name) => join(folder, name));
-  const outputsOf = (/** @type {string[]} */ ...lines) => {
-    writeFileSync(file, lines.map((line) => `${line}\n`).join(""));
+  const [file, summary] = ["result.json", "summary.md"].map((name) => join(folder, name));
+  const outputsOf = (/** @type {string} */ result) => {
+    writeFileSync(file, result);
     rmSync(summary, { force: true });
-    const text = execFileSync(NODE, [join(REPO, "cli/action.js"), file, "0", summary], { encoding: "utf8" });
+    const text = execFileSync(NODE, [join(REPO, "cli/action.js"), file, summary], { encoding: "utf8" });
     return Object.fromEntries(
       text
         .trim()
@@ -131,18 +131,21 @@ test("events with odd values do not end the action, and the course has its last 
     );
   };
   const until = 1_800_000_000_000;
-  const paused = (/** @type {string} */ until) => outputsOf(`{"type":"paused","until":${until}}`)["quota-until"];
+  const paused = (/** @type {string} */ until) => outputsOf(`{"end":{"quotaUntil":${until}}}`)["quota-until"];
   assert.equal(paused(String(until)), new Date(until).toISOString());
-  for (const odd of ["1e19", "1e999", '"soon"', '{"valueOf":1}', "[]", "true", "null"])
-    assert.match(paused(odd), /^$|^1970-/, odd);
-  const odd =
-    '{"type":"entry","time":{"valueOf":1},"title":{"toString":1},"usage":{"cost":"much","turns":{"valueOf":1}}}';
-  const exit = '{"type":"exit","outcome":{"toString":1}}';
-  assert.deepEqual(outputsOf(odd, odd, exit), { outcome: "", cost: "0.0000", "quota-until": "" });
-  const many = Array.from({ length: 501 }, (_, index) =>
-    JSON.stringify({ type: "entry", time: 1, title: `E${index}` }),
-  );
-  outputsOf(...many);
+  for (const odd of ["1e19", "1e999", '"soon"', '{"valueOf":1}', "[]", "true", "null"]) assert.equal(paused(odd), "");
+  const nothing = { outcome: "error", cost: "0.0000", "quota-until": "" };
+  for (const odd of [
+    "",
+    "7",
+    "null",
+    "[[]]",
+    '{"end":7}',
+    '{"usage":{"cost":"much"},"course":{"visits":[{"name":1}]}}',
+  ])
+    assert.deepEqual(outputsOf(odd), nothing, odd);
+  const visits = Array.from({ length: 501 }, (_, index) => ({ name: `E${index}`, from: index, to: index + 1 }));
+  outputsOf(JSON.stringify({ course: { visits } }));
   const course = readFileSync(summary, "utf8");
   assert.match(course, /## Course: 501 entries\n\nThe last 500:\n\n\| entry /);
   assert.deepEqual([course.match(/^\| E/gm)?.length, /^\| E0 /m.test(course)], [500, false]);
@@ -186,7 +189,10 @@ for (const version of VERSIONS) {
       );
       const summary = readFileSync(join(first.root, "summary.md"), "utf8");
       assert.match(summary, /^# Run of asks\n/);
-      assert.match(summary, /\n## Course: 2 entries\n[^]*\n\| Plan \| done \| .*\n\| ok \| .*paused: question \|\n$/);
+      assert.match(
+        summary,
+        /\n## Course: 2 entries\n[^]*\n\| Plan \| done \| .*\n\| .* \| current \| .*paused: .* \|\n$/,
+      );
       assert.deepEqual(
         ["outcome", "cost", "quota-until"].map((name) => planned.outputs[name]),
         ["paused", "0.0000", ""],

@@ -151,7 +151,7 @@ const OPENING = {
   "host-shim/manifest.js": "the package's own files",
   "host-shim/session.js": "pi's session, by its descriptor",
   "host-shim/store.js": "the store, in pi's agent folder",
-  "cli/action.js": "the events of the job, in a folder of the runner",
+  "cli/action.js": "the summary of the job, a file of the runner",
   "packages/compare/trial.js": "new files of a trial before its agent begins",
   "cli/headless/output.js": "the file that the caller names",
   "cli/headless/run.js": "the file that the caller names",
