@@ -1,4 +1,5 @@
 // The exports of the loader for the command line, imported as `#loader`.
+export { isAtLeast } from "./blocked-status.js";
 export { SHARED_CLAIM, changeClaim, claim, noteOf, sharedClaim } from "./claims.js";
 export { fieldOf, filesBelow, packageRoots } from "./files.js";
 export { isName } from "./folders.js";

@@ -70,21 +70,22 @@ export class Agent {
 
   get usage() {
     const { models, toolCalls, workMs, waitMs } = usageOf(this.#sums);
-    const sum = (/** @type {"answers" | typeof FIELDS[number]} */ field) =>
+    const sum = (/** @type {typeof FIELDS[number]} */ field) =>
       models.reduce((all, model) => all + Number(model[field]), 0);
+    /** @type {[string, number][]} */
+    const named = models.flatMap(({ model, answers }) => (model === undefined ? [] : [[model, answers]]));
     return {
       /** True if the usage was more than these sums. */
       unknown: this.#hasGap,
-      turns: sum("answers"),
+      /** Answers of the model: a summary is none. */
+      turns: named.reduce((all, [, answers]) => all + answers, 0),
       .../** @type {Record<typeof FIELDS[number], number>} */ (
         Object.fromEntries(FIELDS.map((field) => [field, sum(field)]))
       ),
       toolCalls,
       workMs: Number(workMs),
       waitMs: Number(waitMs),
-      models: Object.fromEntries(
-        models.flatMap(({ model, answers }) => (model === undefined ? [] : [[model, answers]])),
-      ),
+      models: Object.fromEntries(named),
     };
   }
 }

@@ -3,13 +3,13 @@ import { spawn, spawnSync } from "node:child_process";
 import { StringDecoder } from "node:string_decoder";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { SHARED_CLAIM, sharedClaim } from "#loader";
+import { SHARED_CLAIM, isAtLeast, sharedClaim } from "#loader";
 import { killGroup } from "#sandbox";
 
 import { parsed } from "../runs/sessions.js";
 import { Failure, inWords, quoted, shortened } from "../words.js";
 
-/** The oldest version of pi with which this package is tested. */
+/** The oldest version of pi with which this package is tested. @type {[number, number, number]} */
 const OLDEST = [0, 87, 1];
 /** The time that pi has to tell its version, and to start, in milliseconds. */
 const PATIENCE = 30_000;
@@ -49,16 +49,9 @@ export function piCommand(path) {
     throw new Failure(
       `${name} does not tell its version${status === 0 ? "" : `, and ends with status ${status}`}: it is not pi, or it is broken.`,
     );
-  if (isOlder(version, OLDEST))
+  if (!isAtLeast(version, OLDEST))
     throw new Failure(`${name} is version ${version}; ${OLDEST.join(".")} or later is needed.`);
   return command;
-}
-
-/** @param {string} version @param {number[]} oldest */
-function isOlder(version, oldest) {
-  const numbers = version.split(".").map(Number);
-  const index = oldest.findIndex((number, at) => numbers[at] !== number);
-  return index >= 0 && numbers[index] < oldest[index];
 }
 
 /**

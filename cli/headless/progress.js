@@ -7,7 +7,6 @@ import { forLog, isGitHub } from "../words.js";
 
 /** @typedef {import("./events.js").RunEvent} RunEvent */
 
-const NOTHING = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: 0, unpriced: 0, unreported: 0 };
 const TOKENS = /** @type {const} */ (["input", "output", "cacheRead", "cacheWrite"]);
 
 export class Progress {
@@ -62,9 +61,8 @@ export class Progress {
 
   /** @param {number} since the time that the agent has worked since the sums, in milliseconds */
   #line(since) {
-    const { turns = 0, workMs = 0, ...usage } = this.#usage ?? {};
-    const sums = { ...NOTHING, ...usage, workMs: workMs + since, models: { all: turns } };
-    return `${cell(this.#title, 60)} · ${figures({ usage: sums })}`;
+    const usage = this.#usage && { ...this.#usage, workMs: this.#usage.workMs + since };
+    return `${cell(this.#title, 60)} · ${figures({ usage })}`;
   }
 
   /** Shows a line that stays. @param {string} text */
@@ -120,13 +118,12 @@ export class Progress {
 
 /**
  * Returns the turns, the cost and the working time of a run in words, and the tokens where the cost is not known.
- * @param {{ usage?: Record<typeof TOKENS[number] | "cost" | "unpriced" | "unreported" | "workMs", number> & { models: Record<string, number> } }} run
+ * @param {{ usage?: Record<typeof TOKENS[number] | "turns" | "cost" | "unpriced" | "unreported" | "workMs", number> }} run
  */
 export function figures({ usage }) {
   if (!usage) return "usage unknown";
-  const turns = Object.values(usage.models).reduce((sum, count) => sum + count, 0);
   const known = TOKENS.reduce((sum, kind) => sum + usage[kind], 0);
   const tokens = usage.unpriced > 0 && known > 0 ? ` · ${tokensOf(known, usage.unreported)} tokens` : "";
   const spent = usage.unpriced > 0 && usage.cost === 0 ? "cost unknown" : cost(usage);
-  return `${counted(turns, "turn")}${tokens} · ${spent} · ${duration(usage.workMs)}`;
+  return `${counted(usage.turns, "turn")}${tokens} · ${spent} · ${duration(usage.workMs)}`;
 }

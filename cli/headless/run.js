@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { spawn } from "node:child_process";
 import { createReadStream, existsSync, mkdirSync, statSync } from "node:fs";
 import { constants } from "node:os";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 
 import { plainText, untrusted } from "#sandbox";
 
@@ -588,41 +588,25 @@ function promptOfAgent({ task, words }, { input = [], continue: goesOn, detach: 
  * @param {boolean} hasValues the command line gives values to inputs
  */
 async function argumentsOf(session, options, hasValues) {
-  const {
-    model,
-    budget,
-    approve,
-    "allow-commands": allowCommands,
-    "allow-value": values,
-    "accept-rules": acceptRules,
-    more,
-    wait,
-    silence = SILENCE,
-  } = options;
-  const copy = await loadedByPi(agentDir());
-  const extension = copy ? [] : ["-e", packageFolder()];
-  // pi refuses an option that an older copy does not know.
-  const hasEvents = !copy || existsSync(join(copy.path, "schemas/event.json"));
-  if (!hasEvents && options.events !== undefined)
-    throw new Failure("The copy of this package in pi's settings is older and has no events: pi update brings them.");
+  const given = {
+    "workflow-events": options["events-full"] ? "full" : "on",
+    "workflow-silence": options.silence ?? SILENCE,
+    "workflow-budget": options.budget,
+    "accept-workflow-rules": options["accept-rules"],
+    "workflow-budget-more": options.more,
+    "workflow-wait": options.wait,
+    "allow-workflow-value": options["allow-value"]?.join("\n"),
+  };
   return [
-    "--session",
-    session,
-    ...extension,
-    ...(model === undefined ? [] : ["--model", model]),
-    ...(approve ? ["--approve"] : []),
+    ...["--session", session],
+    ...((await loadedByPi(agentDir())) ? [] : ["-e", packageFolder()]),
+    ...(options.model === undefined ? [] : ["--model", options.model]),
+    ...(options.approve ? ["--approve"] : []),
     ...(options["no-context-files"] ? ["--no-context-files"] : []),
-    ...(hasEvents
-      ? [`--workflow-events=${options["events-full"] ? "full" : "on"}`, `--workflow-silence=${silence}`]
-      : []),
-    ...(budget === undefined ? [] : [`--workflow-budget=${budget}`]),
-    ...(acceptRules === undefined ? [] : [`--accept-workflow-rules=${acceptRules}`]),
-    ...(more === undefined ? [] : [`--workflow-budget-more=${more}`]),
-    ...(wait === undefined ? [] : [`--workflow-wait=${wait}`]),
-    ...(values === undefined ? [] : [`--allow-workflow-value=${values.join("\n")}`]),
+    ...Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}=${value}`])),
     // pi takes a word behind such a flag for its value.
-    ...(hasValues && hasEvents ? ["--allow-workflow-inputs"] : []),
-    ...(allowCommands ? ["--allow-workflow-commands"] : []),
+    ...(hasValues ? ["--allow-workflow-inputs"] : []),
+    ...(options["allow-commands"] ? ["--allow-workflow-commands"] : []),
   ];
 }
 

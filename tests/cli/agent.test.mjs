@@ -33,16 +33,16 @@ test("a gap between the records makes what an agent took unknown", () => {
   }
 });
 
-test("its usage is that of its answers and summaries", () => {
+test("its usage is that of its answers and summaries, and its turns are its answers", () => {
   const agent = new Agent();
   for (const record of [...turn, { type: "compaction_end", result: { usage } }, ...turn, { type: "compaction_end" }])
     agent.onRecord(record);
   const { turns, input, output, cost, unknown } = agent.usage;
   assert.deepEqual(
     { turns, input, output, cost, unknown },
-    { turns: 3, input: 30, output: 15, cost: 1.5, unknown: false },
+    { turns: 2, input: 30, output: 15, cost: 1.5, unknown: false },
   );
-  assert.equal(usedUp(agent.usage, { turns: 3n }), "3 of 3 turns");
+  assert.equal(usedUp(agent.usage, { turns: 2n }), "2 of 2 turns");
 });
 
 test("a cost without a price stops the agent where nothing else is bounded", () => {
@@ -54,7 +54,7 @@ test("a cost without a price stops the agent where nothing else is bounded", () 
 });
 
 test("of a run whose cost is not known, the tokens that are known are told", () => {
-  const run = { input: 1200, output: 50, cacheRead: 0, cacheWrite: 0, reasoning: 0, models: { m: 2 }, workMs: 3000 };
+  const run = { input: 1200, output: 50, cacheRead: 0, cacheWrite: 0, reasoning: 0, turns: 2, workMs: 3000 };
   const priced = { cost: 0.5, unpriced: 0, unreported: 0 };
   for (const [changes, expected] of /** @type {const} */ ([
     [{}, "2 turns · $0.50 · 3s"],
