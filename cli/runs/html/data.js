@@ -49,10 +49,8 @@ const output = (/** @type {any} */ value) =>
 const all = (of, ...names) =>
   /** @type {Record<Name, Kind<T>>} */ (Object.fromEntries(names.map((name) => [name, of])));
 
-const changes = record({ count: amount, paths: list(line(300)) });
 const check = record({
   ...all(line(300), "name", "result", "file"),
-  ...all(changes, "changedMeanwhile", "changed"),
   passed: flag,
   attempt: amount,
   durationMs: number,
@@ -67,7 +65,6 @@ const phase = record({
   ...all(line(120), "name", "nestedIn", "outcome"),
   ...all(amount, "depth", "passes"),
   ...all(flag, "skipped", "current"),
-  ...all(time, "startedAt", "endedAt"),
   key: text(1_000),
   summary: text(3_000),
   outputs: named(output),

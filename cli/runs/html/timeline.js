@@ -25,7 +25,7 @@ const DRAWN = { rows: 40, letters: 12, described: 6, gaps: 60 };
  * The activity in a part of a visit. `open`: nothing is recorded; `visit`: nothing is recorded of the whole run;
  * `branch`: the visit is beside others.
  */
-export const KINDS = new Map([
+const KINDS = new Map([
   ["work", "At work"],
   ["gate", "Gate"],
   ["wait", "Waiting for the user"],
@@ -35,8 +35,6 @@ export const KINDS = new Map([
   ["branch", "In branches"],
 ]);
 
-/** The recorded kinds of spans, in the order of their precedence. */
-const RECORDED = ["gate", "work", "pause", "wait"];
 /** The kinds whose stretches are drawn to scale; stretches of other kinds are shortened. */
 const BUSY = new Set(["work", "gate", "visit"]);
 /** Widths in percent of the width that is to scale. */
@@ -85,7 +83,7 @@ function stretchesOf(visits, spans) {
     if (to > before) {
       const now = [...open];
       const visit = now.findLast((one) => one.visit !== undefined)?.visit;
-      const span = RECORDED.map((kind) => now.findLast((one) => one.kind === kind)).find(Boolean);
+      const span = now.findLast((one) => one.kind !== undefined);
       const kind = span?.kind ?? (spans.length > 0 || visit === undefined ? "open" : "visit");
       const same = stretches.at(-1);
       if (same && same.visit === visit && same.kind === kind) same.to = to;

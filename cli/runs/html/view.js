@@ -1,7 +1,7 @@
 // The report of a run, drawn from its data.
 import { cost, counted, dollars, duration, grouped, preciseDuration, tokens, tokensOf } from "../figures.js";
 import { bdi, date, first, h, inParts, listed, more, percent, phaseName, section, swatch, table } from "./nodes.js";
-import { ENDINGS, KINDS, timeline } from "./timeline.js";
+import { ENDINGS, timeline } from "./timeline.js";
 
 /**
  * @typedef {import("./data.js").Report} Report
@@ -142,7 +142,7 @@ function totals({ usage, repeatedVisits, steps, proposed, quota }) {
 /** @param {Report} report */
 function course({ visits, spans, phases }) {
   if (visits.length === 0) return section("course", "Course", h("p", "The times of the phases are not recorded."));
-  const pauses = spans.filter(({ kind, reason }) => kind === "pause" || (kind === "wait" && reason !== ""));
+  const pauses = spans.filter(({ kind }) => kind === "pause");
   /** @type {[string, (item: { from: number, to: number }) => any, string?][]} */
   const times = [
     ["From", ({ from }) => date(from), "wide"],
@@ -163,7 +163,7 @@ function course({ visits, spans, phases }) {
     pauses,
     MAX.pauses,
     ["entry", "entries"],
-    [["Kind", ({ kind }) => KINDS.get(kind)], ...times, ["Reason", ({ reason }) => bdi(reason), "wide"]],
+    [...times, ["Reason", ({ reason }) => bdi(reason), "wide"]],
   );
   const summary = h("summary", `${counted(visits.length, "visit")} in order of time`);
   return section(
@@ -171,7 +171,7 @@ function course({ visits, spans, phases }) {
     "Course",
     timeline(visits, spans, phases),
     h("details", { open: visits.length <= 12 && "open" }, summary, visitTable),
-    pauses.length > 0 && [h("h3", "Pauses and waiting"), pauseTable],
+    pauses.length > 0 && [h("h3", "Pauses"), pauseTable],
   );
 }
 
@@ -258,20 +258,12 @@ function models({ models }) {
   return [some, left > 0 && h("div", `${left} more`)];
 }
 
-/** A line about the files that have changed. @param {{ count: number, paths: string[] }} changes @param {string} when */
-function filesChanged({ count, paths }, when) {
-  const list = [": ", bdi(paths.join(", ")), count > paths.length && ", …"];
-  return count > 0 && h("div", `${counted(count, "file")} changed ${when}`, paths.length > 0 && list);
-}
-
 /** @param {Phase[]} phases */
 function gates(phases) {
   const all = phases.flatMap(({ name, evidence }) => evidence.map((check) => ({ name, check })));
-  const result = (/** @type {typeof all[number]} */ { check: { passed, result, file, tail, ...check } }) => [
+  const result = (/** @type {typeof all[number]} */ { check: { passed, result, file, tail } }) => [
     passed ? h("b.good", "✓ passed") : h("b.bad", "✗ failed"),
     result && [": ", bdi(result)],
-    filesChanged(check.changedMeanwhile, "meanwhile"),
-    filesChanged(check.changed, "since"),
     file && h("div.muted", "Its output: ", bdi(file)),
     tail && h("details", h("summary", "The end of the output"), h("pre", bdi(tail))),
   ];
