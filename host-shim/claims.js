@@ -9,8 +9,8 @@ import { locked } from "./store.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext["sessionManager"]} Session */
 /** @typedef {ReturnType<typeof processes.self>} ProcessNote */
-/** @typedef {import("./interface.js").ClaimStep} ClaimStep */
-/** @typedef {import("./interface.js").ClaimObstacle} ClaimObstacle */
+/** @typedef {import("../target/types/interfaces/pi-extension-session.js").ClaimStep} ClaimStep */
+/** @typedef {import("../target/types/interfaces/pi-extension-session.js").ClaimObstacle} ClaimObstacle */
 
 /**
  * A note of a process. `pi`: the pi that this process has started, and that shares its claim; `ended`: the time at which

@@ -46,7 +46,7 @@ export class Commands {
     };
   }
 
-  /** @param {import("./interface.js").Command} command */
+  /** @param {import("../target/types/interfaces/pi-extension-api.js").Command} command */
   register({ name, description }) {
     const { pi, guest, calls, joined, begin, settled } = this.#parts;
     joined?.watch(name);
@@ -127,7 +127,7 @@ export class Commands {
  * Goes on with work of the guest that an event has begun, while pi goes on.
  * @param {import("./extension.js").Parts} parts
  * @param {Context} context
- * @param {{ tag: "pending", val: import("./interface.js").Pending }} outcome
+ * @param {{ tag: "pending", val: import("../target/types/interfaces/pi-extension-guest.js").Pending }} outcome
  */
 export function goOnBehind({ host, manifest, calls, requests }, context, outcome) {
   const resume = (/** @type {bigint} */ ticket, /** @type {import("./interface.js").Answer} */ answer) =>
@@ -167,7 +167,7 @@ function progressAbove(context, { tui, codingAgent }, widget, isBehind) {
 
 /**
  * Removes control characters from the texts of a completion.
- * @param {import("./interface.js").Completion} completion
+ * @param {import("../target/types/interfaces/pi-extension-guest.js").Completion} completion
  */
 function plainCompletion({ value, label, description }) {
   return { value: plainText(value), label: plainText(label), description: description && plainText(description) };

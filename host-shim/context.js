@@ -44,7 +44,7 @@ export function contextImports(calls, confinement, models, running, childOf, fai
 /**
  * A later version of pi may have more modes.
  * @param {Context} context
- * @returns {import("./interface.js").Mode}
+ * @returns {import("../target/types/interfaces/pi-extension-types.js").Mode}
  */
 function runMode({ mode, hasUI }) {
   if (mode === "tui" || mode === "json" || mode === "print") return mode;

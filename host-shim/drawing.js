@@ -2,7 +2,7 @@
 import { plainText } from "#sandbox";
 
 /** @typedef {import("./interface.js").Drawing} Description */
-/** @typedef {import("./interface.js").Span} Span */
+/** @typedef {import("../target/types/interfaces/pi-extension-types.js").Span} Span */
 /** @typedef {import("@earendil-works/pi-coding-agent").Theme} Theme */
 /** @typedef {import("@earendil-works/pi-tui").Component} Component */
 
@@ -74,7 +74,7 @@ export function textOf(content) {
 
 /**
  * Returns the theme's name of a colour: `tool-title` ⇒ `toolTitle`.
- * @param {import("./interface.js").Color} color
+ * @param {import("../target/types/interfaces/pi-extension-types.js").Color} color
  */
 function themeColor(color) {
   const name = color.replace(/-(.)/g, (_, letter) => letter.toUpperCase());

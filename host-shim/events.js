@@ -15,7 +15,7 @@ import { imagesOf } from "./session.js";
 
 /** @type {readonly import("./interface.js").InputSource[]} */
 const SOURCES = ["interactive", "rpc", "extension"];
-/** @type {readonly import("./interface.js").SessionReason[]} */
+/** @type {readonly import("../target/types/interfaces/pi-extension-guest.js").SessionReason[]} */
 const REASONS = ["startup", "reload", "new", "resume", "fork", "quit"];
 /** @type {readonly import("./interface.js").StopReason[]} */
 const STOP_REASONS = ["stop", "length", "error", "aborted"];
@@ -34,7 +34,7 @@ const STOP_REASONS = ["stop", "length", "error", "aborted"];
 /** The kinds of events that are not pi's. @type {readonly ["terminal-input", "child-progress", "child-end", "time-skipped"]} */
 const OWN = ["terminal-input", "child-progress", "child-end", "time-skipped"];
 
-/** @typedef {NameOf<Exclude<import("./interface.js").EventKind, typeof OWN[number]>>} PiEventName */
+/** @typedef {NameOf<Exclude<import("../target/types/interfaces/pi-extension-api.js").EventKind, typeof OWN[number]>>} PiEventName */
 
 /** The maximum number of inputs that are kept. */
 const MAX_INPUTS = 100;
@@ -161,7 +161,7 @@ function stopReason(messages, context) {
 /**
  * Returns the result of pi's handler for an outcome.
  *
- * @param {import("./interface.js").EventOutcome | undefined} outcome
+ * @param {import("../target/types/interfaces/pi-extension-guest.js").EventOutcome | undefined} outcome
  * @param {PiEvent} event
  */
 export function handlerResult(outcome, event) {

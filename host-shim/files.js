@@ -22,7 +22,7 @@ import { NOT_GRANTED } from "./calls.js";
 import { json } from "./json.js";
 import { Snapshot } from "./snapshot.js";
 
-/** @typedef {import("./interface.js").FileError} FileError */
+/** @typedef {import("../target/types/interfaces/pi-extension-files.js").FileError} FileError */
 /** @typedef {import("./interface.js").Imports["pi:extension/files"]} FileImports */
 
 /** @typedef {FolderGrant | PackageGrant} Grant */

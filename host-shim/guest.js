@@ -181,7 +181,7 @@ function mismatch(version) {
 
 /**
  * Returns the timestamp and random bits supplied with a call. A `time-skipped` event comes before the call.
- * @returns {import("./interface.js").Moment}
+ * @returns {import("../target/types/interfaces/pi-extension-types.js").Moment}
  */
 export function moment() {
   look();

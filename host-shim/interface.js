@@ -24,45 +24,19 @@ export const INTERFACE_VERSION = "0.8.0";
 /**
  * @typedef {import("../target/types/interfaces/pi-extension-api.js").Tool} Tool
  * @typedef {import("../target/types/interfaces/pi-extension-types.js").ToolCall} ToolCall
- * @typedef {import("../target/types/interfaces/pi-extension-api.js").Command} Command
- * @typedef {import("../target/types/interfaces/pi-extension-api.js").Delivery} Delivery
- * @typedef {import("../target/types/interfaces/pi-extension-api.js").EventKind} EventKind
  * @typedef {import("../target/types/interfaces/pi-extension-children.js").Child} Child
- * @typedef {import("../target/types/interfaces/pi-extension-guest.js").ChildOutcome} ChildOutcome
- * @typedef {import("../target/types/interfaces/pi-extension-guest.js").ChildReport} ChildReport
- * @typedef {import("../target/types/interfaces/pi-extension-guest.js").EndedCall} EndedCall
- * @typedef {import("../target/types/interfaces/pi-extension-context.js").ModelFailure} ModelFailure
  * @typedef {import("../target/types/interfaces/pi-extension-files.js").DirEntry} DirEntry
- * @typedef {import("../target/types/interfaces/pi-extension-files.js").FileError} FileError
  * @typedef {import("../target/types/interfaces/pi-extension-files.js").InstalledPackage} InstalledPackage
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").Answer} Answer
- * @typedef {import("../target/types/interfaces/pi-extension-guest.js").CommandLine} CommandLine
- * @typedef {import("../target/types/interfaces/pi-extension-guest.js").CommandOutcome} CommandOutcome
- * @typedef {import("../target/types/interfaces/pi-extension-guest.js").Completion} Completion
- * @typedef {import("../target/types/interfaces/pi-extension-guest.js").Confinement} Confinement
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").Boundary} Boundary
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").Event} Event
- * @typedef {import("../target/types/interfaces/pi-extension-guest.js").EventOutcome} EventOutcome
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").InputSource} InputSource
- * @typedef {import("../target/types/interfaces/pi-extension-guest.js").Pending} Pending
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").Request} Request
- * @typedef {import("../target/types/interfaces/pi-extension-guest.js").SessionReason} SessionReason
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").StopReason} StopReason
- * @typedef {import("../target/types/interfaces/pi-extension-guest.js").ToolOutcome} ToolOutcome
- * @typedef {import("../target/types/interfaces/pi-extension-session.js").ModelUsage} ModelUsage
- * @typedef {import("../target/types/interfaces/pi-extension-session.js").ClaimObstacle} ClaimObstacle
- * @typedef {import("../target/types/interfaces/pi-extension-session.js").ClaimStep} ClaimStep
- * @typedef {import("../target/types/interfaces/pi-extension-session.js").EntryField} EntryField
  * @typedef {import("../target/types/interfaces/pi-extension-session.js").Usage} Usage
- * @typedef {import("../target/types/interfaces/pi-extension-store.js").StoreError} StoreError
- * @typedef {import("../target/types/interfaces/pi-extension-types.js").Color} Color
  * @typedef {import("../target/types/interfaces/pi-extension-types.js").CustomMessage} CustomMessage
  * @typedef {import("../target/types/interfaces/pi-extension-types.js").Drawing} Drawing
- * @typedef {import("../target/types/interfaces/pi-extension-types.js").Mode} Mode
  * @typedef {import("../target/types/interfaces/pi-extension-types.js").Model} Model
- * @typedef {import("../target/types/interfaces/pi-extension-types.js").Moment} Moment
- * @typedef {import("../target/types/interfaces/pi-extension-types.js").Span} Span
- * @typedef {import("../target/types/interfaces/pi-extension-types.js").ThinkingLevel} ThinkingLevel
  */
 
 /**

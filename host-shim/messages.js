@@ -9,7 +9,7 @@ export function plainMessage({ customType, content, display }) {
   return { customType, content: display ? plainText(content) : content, display };
 }
 
-/** @param {import("./interface.js").Delivery | undefined} delivery */
+/** @param {import("../target/types/interfaces/pi-extension-api.js").Delivery | undefined} delivery */
 export function deliverAs(delivery) {
   switch (delivery) {
     case "steer":

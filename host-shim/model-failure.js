@@ -1,6 +1,6 @@
 // The failure of the request to the model with which the agent ended last.
 
-/** @typedef {import("./interface.js").ModelFailure} Failure */
+/** @typedef {import("../target/types/interfaces/pi-extension-context.js").ModelFailure} Failure */
 
 /** The maximum length of a message, in UTF-16 code units. */
 const MAX_MESSAGE = 8192;

@@ -8,7 +8,7 @@ import { known } from "./interface.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
 /** @typedef {import("./interface.js").Model} Model */
-/** @typedef {import("./interface.js").ThinkingLevel} ThinkingLevel */
+/** @typedef {import("../target/types/interfaces/pi-extension-types.js").ThinkingLevel} ThinkingLevel */
 /** @typedef {import("./interface.js").Imports} Imports */
 
 /** @type {readonly ThinkingLevel[]} */

@@ -8,10 +8,10 @@ import { Turns } from "./turns.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
 /** @typedef {import("./interface.js").Answer} Answer */
-/** @typedef {import("./interface.js").CommandLine} CommandLine */
-/** @typedef {import("./interface.js").CommandOutcome} CommandOutcome */
+/** @typedef {import("../target/types/interfaces/pi-extension-guest.js").CommandLine} CommandLine */
+/** @typedef {import("../target/types/interfaces/pi-extension-guest.js").CommandOutcome} CommandOutcome */
 /** @typedef {import("./interface.js").Request} Request */
-/** @typedef {import("./interface.js").ToolOutcome} ToolOutcome */
+/** @typedef {import("../target/types/interfaces/pi-extension-guest.js").ToolOutcome} ToolOutcome */
 
 /**
  * Shows the progress of a command line.

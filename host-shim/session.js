@@ -118,7 +118,7 @@ export function newestMessage(session, customType) {
  * entries decides: their times are those of a clock that may have been set back.
  *
  * @param {Session} session
- * @param {import("./interface.js").EntryField} since
+ * @param {import("../target/types/interfaces/pi-extension-session.js").EntryField} since
  * @param {number} limit
  */
 export function userMessages(session, since, limit) {

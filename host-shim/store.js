@@ -193,7 +193,7 @@ function removeLock(lock, holder) {
   }
 }
 
-/** Gives a literal its type. @param {import("./interface.js").StoreError} error */
+/** Gives a literal its type. @param {import("../target/types/interfaces/pi-extension-store.js").StoreError} error */
 function storeError(error) {
   return error;
 }

@@ -111,7 +111,7 @@ export class RunningCalls {
    * Returns the calls of a turn that is over. pi does not tell the extension of a call that pi itself refuses. A call that
    * has not begun is none.
    * @param {any} event pi's event `turn_end`
-   * @returns {import("./interface.js").EndedCall[]}
+   * @returns {import("../target/types/interfaces/pi-extension-guest.js").EndedCall[]}
    */
   ofTurn({ message, toolResults }) {
     const made = (Array.isArray(message?.content) ? message.content : []).filter(

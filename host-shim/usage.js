@@ -2,7 +2,7 @@
 import { fromLeaf } from "./branch-entries.js";
 
 /** @typedef {import("./interface.js").Usage} Usage */
-/** @typedef {import("./interface.js").ModelUsage} ModelUsage */
+/** @typedef {import("../target/types/interfaces/pi-extension-session.js").ModelUsage} ModelUsage */
 
 /**
  * Sums over entries.

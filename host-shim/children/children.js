@@ -22,13 +22,13 @@ import { messageOf, plainText } from "#sandbox";
 import { NOT_GRANTED } from "../calls.js";
 import { moment } from "../guest.js";
 import { newestEntries } from "../session.js";
-import { usageSince } from "../usage.js";
+import { noUsage, usageOf, usageSince } from "../usage.js";
 import { closeChildSession, openChildSession, whyNotStarted } from "./session.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").AgentSession} AgentSession */
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
 /** @typedef {import("../interface.js").Child} ChildStart */
-/** @typedef {import("../interface.js").ChildOutcome} ChildOutcome */
+/** @typedef {import("../../target/types/interfaces/pi-extension-guest.js").ChildOutcome} ChildOutcome */
 /** The manifest's grant: the number of children that run at a time. @typedef {{ max: number }} ChildrenGrant */
 
 /** The minimum time between two reports of a child's tool calls, in milliseconds. */
@@ -261,28 +261,12 @@ export class Children {
     await this.#calls.call(undefined, "handleEvent", moment(), event());
   }
 
-  /** @param {Running} child @returns {import("../interface.js").ChildReport} */
+  /** @param {Running} child @returns {import("../../target/types/interfaces/pi-extension-guest.js").ChildReport} */
   #report({ start: { key, report }, session, lastCall }) {
-    const none = {
-      models: [],
-      toolCalls: 0,
-      workMs: 0n,
-      waitMs: 0n,
-      newestMs: undefined,
-      warmUps: 0,
-      warmTokens: 0n,
-      warmCost: 0,
-    };
-    if (!session) return { key, session: undefined, newest: undefined, usage: none, lastCall };
-    const { sessionManager } = session;
-    const [newest] = newestEntries(sessionManager, report, 0, 1);
-    return {
-      key,
-      session: sessionManager.getSessionFile(),
-      newest,
-      usage: usageSince(sessionManager, report),
-      lastCall,
-    };
+    const manager = session?.sessionManager;
+    const [newest] = manager ? newestEntries(manager, report, 0, 1) : [];
+    const usage = manager ? usageSince(manager, report) : usageOf(noUsage());
+    return { key, session: manager?.getSessionFile(), newest, usage, lastCall };
   }
 }
 

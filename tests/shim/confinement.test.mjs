@@ -34,7 +34,7 @@ import { Confinement } from "../../host-shim/confinement.js";
 import { LONG, variants } from "../pi/harness/extent.mjs";
 import { CODING_AGENT, loadInto, plainGuest, standIn } from "./pi-stand-in.mjs";
 
-/** @typedef {import("../../host-shim/interface.js").Confinement} Limits */
+/** @typedef {import("../../target/types/interfaces/pi-extension-guest.js").Confinement} Limits */
 
 /**
  * A project with `docs/plan.md` and `src/main.rs`, and an agent directory.
