@@ -57,15 +57,6 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    for (const mode of /** @type {const} */ (["text", "json"])) {
-      test(`that comes first, in ${mode} mode`, async (t) => {
-        const { model, sandbox } = await stage(t, team(), { globalFiles: FIRST });
-        const run = await runPrint({ version, sandbox, mode, prompt: "/workflow w The task" });
-        assert.deepEqual([run.code, run.stderr], [0, "Workflow The w: DONE.\n"]);
-        assert.deepEqual(order(model).slice(2), ["session", "session"]);
-      });
-    }
-
     test("that is the whole run ends it, without a prompt for the agent", async (t) => {
       const { model, sandbox } = await stage(t, team(), {
         globalFiles: files([group("team", ["one", "two"])], "one", "two"),
@@ -77,59 +68,6 @@ for (const version of VERSIONS) {
         [],
       );
       assert.deepEqual(endsOf(parentEntries(sandbox)), { One: "done", Two: "done" });
-    });
-
-    test("that comes last ends the run, and two come one after the other", async (t) => {
-      const globalFiles = files(
-        ["do.md", group("team", ["one", "two"]), group("others", ["three", "four"])],
-        "do",
-        "one",
-        "two",
-        "three",
-        "four",
-      );
-      const { model, sandbox } = await stage(t, team(), { globalFiles });
-      const run = await runPrint({ version, sandbox, prompt: "/workflow w The task" });
-      assert.deepEqual([run.code, run.stderr], [0, "Workflow The w: DONE.\n"]);
-      assert.deepEqual(endsOf(parentEntries(sandbox)), { One: "done", Two: "done", Three: "done", Four: "done" });
-      const [first, later] = [
-        ["One", "Two"],
-        ["Three", "Four"],
-      ].map((names) =>
-        order(model)
-          .map((name, index) => (names.includes(name) ? index : -1))
-          .filter((index) => index >= 0),
-      );
-      assert.ok(Math.max(...first) < Math.min(...later), String(order(model)));
-      assert.ok(
-        toolResults(model.lastRequest()).some((text) =>
-          /One did it\.[^]*Two did it\.[^]*Three did it\.[^]*Four did it\./.test(text),
-        ),
-        toolResults(model.lastRequest()).join("\n"),
-      );
-    });
-
-    test("that comes first, with a branch that fails, pauses with how many have ended, and :retry goes on", async (t) => {
-      let fails = true;
-      const one = () => (fails ? { text: "I do nothing." } : undefined);
-      const { model, sandbox } = await stage(t, team({ One: one }), {
-        globalFiles: files([group("team", ["one", "two"]), "last.md"], "one", "two", "last"),
-      });
-      const run = await runPrint({ version, sandbox, prompt: "/workflow w The task", timeoutMs: 60_000 });
-      assert.equal(run.code, 1);
-      assert.match(run.stderr, /One/);
-      assert.deepEqual(
-        order(model).filter((name) => name === "session"),
-        [],
-      );
-      fails = false;
-      const two = requestsOf(model, "Two").length;
-      const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
-      await rpc.promptAndSettle("/workflow :retry one");
-      assert.deepEqual(endsOf(await rpc.entries()), { One: "done", Two: "done" }, notices(rpc).join("\n"));
-      assert.equal(requestsOf(model, "Two").length, two, "what has ended is not repeated");
-      assert.equal(states(await rpc.entries()).at(-1).active, false);
-      await rpc.close();
     });
 
     test("whose rules the agent has changed accepts nothing by itself", async (t) => {
@@ -210,34 +148,6 @@ for (const version of VERSIONS) {
       assert.deepEqual([run.code, run.stderr], [0, "Workflow The panel: DONE.\n"]);
       assert.equal(childFiles(sandbox).length, each.length);
       assert.ok(most > 4 && most <= 16, String(most));
-    });
-
-    test("that comes first is paused, killed and resumed", LONG, async (t) => {
-      // No agent is at work that an `abort` of RPC could end; in the terminal Escape does.
-      for (const end of ["pause", "kill"]) {
-        let isOver = false;
-        const hangs = () => (isOver ? undefined : { text: "I think.", hang: true });
-        const { model, sandbox } = await stage(t, team({ Two: hangs }), { globalFiles: FIRST });
-        const rpc = await startRpc({ version, sandbox });
-        void rpc.prompt("/workflow w The task").catch(() => {});
-        await model.waitForRequests(2);
-        await new Promise((resolve) => setTimeout(resolve, 600));
-        const one = requestsOf(model, "One").length;
-        isOver = true;
-        if (end === "kill") rpc.kill();
-        else await rpc.prompt("/workflow :pause");
-        await new Promise((resolve) => setTimeout(resolve, 500));
-        const count = model.requests.length;
-        const other = end === "kill" ? await startRpc({ version, sandbox, args: ["--continue"] }) : rpc;
-        await new Promise((resolve) => setTimeout(resolve, 300));
-        assert.equal(model.requests.length, count, `no request after ${end}`);
-        await other.promptAndSettle("/workflow :resume");
-        const entries = await other.entries();
-        assert.deepEqual(endsOf(entries), { One: "done", Two: "done" }, `${end}: ${notices(other).join("\n")}`);
-        assert.equal(requestsOf(model, "One").length, one, end);
-        assert.equal(states(entries).at(-1).active, false);
-        await other.close();
-      }
     });
   });
 }

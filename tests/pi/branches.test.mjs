@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { LONG, VERSIONS } from "./harness/extent.mjs";
+import { VERSIONS } from "./harness/extent.mjs";
 import { progress } from "./harness/gates.mjs";
 import { NODE, REPO, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
@@ -140,55 +140,6 @@ for (const version of VERSIONS) {
         assert.deepEqual(requestsOf(model), { Bugs: 1, Tests: 1, Docs: 1 });
       });
     }
-
-    test("an aborted run goes on with the branches that have not ended, in their own sessions", LONG, async (t) => {
-      let isOver = false;
-      const script = (/** @type {ChatRequest} */ request) => {
-        const branch = branchOf(request);
-        if (!isOver && branch !== undefined && branch !== "Bugs") return { text: "I think.", hang: true };
-        return play(CLEAN)(request);
-      };
-      const { model, sandbox } = await stage(t, script, { globalFiles: review() });
-      const rpc = await startRpc({ version, sandbox });
-      const settled = rpc.promptAndSettle("/workflow review The task");
-      await model.waitForRequests(4);
-      // The end of the first reviewer is stored before.
-      await rpc.waitFor((record) => /Bugs: clean/.test(JSON.stringify(record)));
-      await rpc.send({ type: "abort" });
-      await settled;
-      const count = model.requests.length;
-      await new Promise((resolve) => setTimeout(resolve, 500));
-      assert.equal(model.requests.length, count, "no request follows");
-      const before = requestsOf(model);
-      isOver = true;
-      await rpc.promptAndSettle("/workflow :resume");
-      const entries = await rpc.entries();
-      assert.equal(way(entries).at(-1), "review:2", notices(rpc).join("\n"));
-      assert.equal(requestsOf(model).Bugs, before.Bugs, "what has ended is not repeated");
-      assert.deepEqual(rpc.extensionErrors(), []);
-    });
-
-    test("a killed process repeats no branch that has ended", LONG, async (t) => {
-      let isOver = false;
-      const script = (/** @type {ChatRequest} */ request) => {
-        const branch = branchOf(request);
-        if (!isOver && branch === "Docs") return { text: "I think.", hang: true };
-        return play(CLEAN)(request);
-      };
-      const { model, sandbox } = await stage(t, script, { globalFiles: review() });
-      const first = await startRpc({ version, sandbox });
-      void first.prompt("/workflow review The task").catch(() => {});
-      await model.waitForRequests(4);
-      await new Promise((resolve) => setTimeout(resolve, 400));
-      first.kill();
-      const before = requestsOf(model);
-      isOver = true;
-      const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
-      await rpc.promptAndSettle("/workflow :resume");
-      assert.equal(way(await rpc.entries()).at(-1), "review:2", notices(rpc).join("\n"));
-      const after = requestsOf(model);
-      assert.deepEqual([after.Bugs, after.Tests], [before.Bugs, before.Tests]);
-    });
 
     test("in the terminal, :next into a group leaves the editor and Escape to the user while the branches work", async (t) => {
       /** @type {() => void} */

@@ -205,17 +205,5 @@ for (const version of VERSIONS) {
       assert.equal(hangs.code, 1);
       assert.match(hangs.stderr, /paused in 🔨 Work: .*The check/);
     });
-
-    test("a workflow of the project goes before, with the project's consent", LONG, async (t) => {
-      const { sandbox } = await stage(t, [], {
-        builtin: true,
-        projectFiles: { "goal/workflow.yaml": "name: Mine\nphases: [{ run: echo mine > mine }]\n" },
-      });
-      const asked = /** @type {string[]} */ ([]);
-      const rpc = await startRpc({ version, sandbox, trust: true, onDialog: answering([], asked) });
-      await rpc.prompt("/workflow goal Make it so");
-      assert.match(asked.join(), /^Start "Mine"\? It runs commands:\n[^]*Project step/);
-      assert.equal(existsSync(join(sandbox.project, "mine")), false);
-    });
   });
 }

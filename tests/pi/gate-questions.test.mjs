@@ -1,22 +1,21 @@
 // Gates: their questions to the user, and events while a question is open.
 
 import assert from "node:assert/strict";
-import { cpSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { gated, lastPath, progress } from "./harness/gates.mjs";
-import { LONG, VERSIONS, variants } from "./harness/extent.mjs";
+import { VERSIONS, variants } from "./harness/extent.mjs";
 import { readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { TRAVEL, withTravel } from "./harness/travel.mjs";
 import { startTui } from "./harness/tui.mjs";
-import { asks, pauses, phaseFile, states, step, workflow } from "./harness/workflows.mjs";
+import { asks, pauses, phaseFile, step, workflow } from "./harness/workflows.mjs";
 
 const REST = { text: "I rest." };
 const next = step("next");
 const TASK = "/workflow hello Add a route";
-const ONCE = "Yes, once";
 const FOR_THIS_RUN = "Yes, for this run";
 const NO_ANSWER = () => new Promise(() => {});
 const isQuestion = (/** @type {any} */ { method }) => method === "select";
@@ -50,28 +49,6 @@ for (const version of VERSIONS) {
       const again = await startRpc({ version, sandbox, args: ["--continue"], onDialog: () => "yes" });
       await again.promptAndSettle("/workflow :resume");
       assert.equal(lastPath(await again.entries()), "hello:2");
-      await again.close();
-    });
-
-    test("about a command that was allowed for the run is asked in another process", async (t) => {
-      const { sandbox } = await stage(t, [REST, next, REST], { projectFiles: gated(RUN) });
-      const rpc = await startRpc({ version, sandbox, onDialog: () => FOR_THIS_RUN });
-      await rpc.promptAndSettle(TASK);
-      await rpc.kill();
-      /** @type {any[]} */
-      const asked = [];
-      const again = await startRpc({
-        version,
-        sandbox,
-        args: ["--continue"],
-        onDialog: (request) => (asked.push(request), ONCE),
-      });
-      await again.promptAndSettle("Go on");
-      assert.deepEqual(
-        asked.map(({ title }) => title),
-        ['This project\'s gate of "Plan" runs:\n│ echo run >> log\nAllow it?'],
-      );
-      assert.equal(lastPath(await again.entries()), "hello:1");
       await again.close();
     });
   });
@@ -255,42 +232,5 @@ for (const version of VERSIONS) {
         }
       });
     }
-  });
-
-  suite(`pi ${version}: a project's workflow that replaces one of the user`, { concurrency: 2 }, () => {
-    const NAMED = `This project's "hello" replaces yours.`;
-
-    test("asks before its first start, and remembers a yes for this folder", LONG, async (t) => {
-      const { sandbox } = await stage(t, () => REST, {
-        globalFiles: workflow("hello", ["a"], QUIET),
-        projectFiles: { ...workflow("hello", ["b"], QUIET), ...workflow("theirs", ["c"], QUIET) },
-      });
-      /** @type {any[]} */
-      const asked = [];
-      let answer = "No";
-      const rpc = await startRpc({ version, sandbox, onDialog: (request) => (asked.push(request), answer) });
-      await rpc.prompt(TASK);
-      assert.deepEqual(states(await rpc.entries()), []);
-      assert.deepEqual([asked[0].title, asked[0].options], [`${NAMED} Start it?`, ["No", "Yes"]]);
-      await rpc.promptAndSettle("/workflow theirs Add a route");
-      await rpc.prompt("/cancel-workflow");
-      assert.equal(asked.length, 1);
-      answer = "Yes";
-      await rpc.promptAndSettle(TASK);
-      assert.equal(lastPath(await rpc.entries()), "hello:0");
-      await rpc.close();
-
-      const again = await startRpc({ version, sandbox, onDialog: NO_ANSWER });
-      await again.promptAndSettle(TASK);
-      await again.close();
-      // The same files in a new folder with the same path.
-      cpSync(sandbox.project, `${sandbox.project}-copy`, { recursive: true });
-      rmSync(sandbox.project, { recursive: true });
-      renameSync(`${sandbox.project}-copy`, sandbox.project);
-      const other = await startRpc({ version, sandbox, onDialog: (request) => (asked.push(request), "No") });
-      await other.prompt(TASK);
-      assert.equal(asked.length, 3);
-      await other.close();
-    });
   });
 }

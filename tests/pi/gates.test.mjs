@@ -2,28 +2,18 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { evidence, gated, lastPath } from "./harness/gates.mjs";
 import { LONG, VERSIONS } from "./harness/extent.mjs";
-import { readSession, runPrint } from "./harness/pi.mjs";
+import { readSession } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { TRAVEL, withTravel } from "./harness/travel.mjs";
 import { startTui } from "./harness/tui.mjs";
-import {
-  custom,
-  ends,
-  notices,
-  states,
-  statusTexts,
-  step,
-  toolResults,
-  waiting,
-  workflow,
-} from "./harness/workflows.mjs";
+import { custom, ends, statusTexts, step, toolResults, waiting } from "./harness/workflows.mjs";
 
 const REST = { text: "I rest." };
 const next = step("next");
@@ -53,64 +43,6 @@ for (const version of VERSIONS) {
       assert.match(content, /\n\n\*\*Gates:\*\*\n- 🔹 Plan: ✓ the tests: exit status 0, \d+m?s$/);
       const partial = rpc.records.filter(({ type }) => type === "tool_execution_update");
       assert.ok(partial.some((record) => JSON.stringify(record).includes("Gate 1/1: the tests")));
-      await rpc.close();
-    });
-
-    test("that fails with much output names the file with all of it", async (t) => {
-      const { model, sandbox } = await stage(t, [next, REST, REST, REST, REST], {
-        globalFiles: gated([
-          { run: "echo first; head -c 300000 /dev/zero | tr '\\0' x; echo; seq 100; exit 1", name: "the tests" },
-        ]),
-      });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow hello Add a route");
-      const told = toolResults(model.requests[1])[0];
-      const [, missing, path, kept] =
-        /\n… \((\d+) bytes before; all of it: (.*)\)\n(61\n[^]*\n100)\n```/.exec(told) ?? [];
-      const whole = readFileSync(join(sandbox.project, path), "utf8").trimEnd();
-      assert.match(whole, /^first\nx{300000}\n1\n/);
-      assert.ok(whole.endsWith(kept), told);
-      // Each gap in the long line stands for some of it.
-      assert.ok(Math.abs(whole.length - kept.length - Number(missing)) < 20, `${missing} of ${whole.length}`);
-      await rpc.close();
-    });
-
-    test("gets values of the run as variables, whatever is in them", async (t) => {
-      const task = "$(touch made) `touch made` \"'; touch made # {task} *";
-      const { sandbox } = await stage(
-        t,
-        [
-          { calls: [{ name: "workflow_step", arguments: { action: "next", summary: "-rf ~\n$(touch made)" } }] },
-          next,
-          { text: "Over." },
-        ],
-        {
-          globalFiles: workflow(
-            "hello",
-            [
-              "plan",
-              {
-                id: "build",
-                gate: [
-                  {
-                    run: 'printf "%s|%s|%s" "$task" "$did" "$what" > got',
-                    env: { task: "task", did: "summary.plan", what: "input.what" },
-                  },
-                ],
-              },
-            ],
-            {
-              autoContinue: false,
-              inputs: { what: { type: "text", default: "../*" } },
-            },
-          ),
-        },
-      );
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle(`/workflow hello ${task}`);
-      assert.equal(evidence(await rpc.entries(), "hello:1")[0].result, "exit status 0");
-      assert.equal(readFileSync(join(sandbox.project, "got"), "utf8"), `${task}|-rf ~\n$(touch made)|../*`);
-      assert.equal(existsSync(join(sandbox.project, "made")), false);
       await rpc.close();
     });
 
@@ -190,66 +122,10 @@ for (const version of VERSIONS) {
     });
   });
 
-  suite(`pi ${version}: a file of a gate`, { concurrency: 2 }, () => {
-    test("must exist and match `contains`", async (t) => {
-      const { model, sandbox } = await stage(t, [next, REST, next, REST], {
-        globalFiles: gated([{ file: "docs/*.md", contains: "^## Risks" }]),
-      });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow hello Add a route");
-      assert.match(toolResults(model.lastRequest())[0], /no file matches docs\/\*\.md/);
-      assert.equal(lastPath(await rpc.entries()), "hello:0");
-      mkdirSync(join(sandbox.project, "docs"));
-      writeFileSync(join(sandbox.project, "docs/plan.md"), "# Plan\n\n## Risks\nNone.\n");
-      await rpc.promptAndSettle("Again");
-      await rpc.prompt("/workflow :status");
-      assert.match(
-        custom(await rpc.entries(), "workflow:status").at(-1).content,
-        /\n {5}✓ docs\/\*\.md: docs\/plan\.md holds/,
-      );
-      await rpc.close();
-    });
-  });
-
   suite(`pi ${version}: commands of a project's workflow`, { concurrency: 2 }, () => {
     const COMMAND = "echo run >> log";
     const files = (/** @type {string} */ command) => gated([{ run: command }]);
     const CHOICES = ["No", "Yes, for this run", "Yes, for this session", "Yes, always in this folder"];
-
-    test("are asked for once, before the run starts: for the run, or for the session", async (t) => {
-      const gate = [{ run: COMMAND }];
-      const { model, sandbox } = await stage(t, (_, index) => (index % 4 === 3 ? REST : next), {
-        projectFiles: workflow(
-          "hello",
-          [
-            { id: "a", gate },
-            { id: "b", gate },
-            { id: "c", gate },
-          ],
-          { autoContinue: false },
-        ),
-      });
-      const choices = CHOICES.slice(0, 3);
-      /** @type {any[]} */
-      const asked = [];
-      const rpc = await startRpc({ version, sandbox, onDialog: (request) => (asked.push(request), choices.shift()) });
-      await rpc.prompt("/workflow hello Add a route");
-      assert.deepEqual(
-        [model.requests.length, states(await rpc.entries()), notices(rpc)],
-        [0, [], ["info: The workflow is not started."]],
-      );
-      await rpc.promptAndSettle("/workflow hello Add a route");
-      assert.equal(asked.length, 2);
-      assert.equal(readFileSync(join(sandbox.project, "log"), "utf8"), "run\nrun\nrun\n");
-      await rpc.promptAndSettle("/workflow hello Again");
-      await rpc.promptAndSettle("/workflow hello And again");
-      assert.equal(asked.length, 3);
-      for (const { title, options } of asked) {
-        assert.equal(title, 'Start "The hello"? Its gates run commands:\nProject gate "A" runs:\n│ echo run >> log');
-        assert.deepEqual(options, CHOICES);
-      }
-      await rpc.close();
-    });
 
     test("are remembered outside the project while they stay byte for byte the same", LONG, async (t) => {
       const { sandbox } = await stage(t, (_, index) => (index % 2 ? REST : next), { projectFiles: files(COMMAND) });
@@ -308,28 +184,6 @@ for (const version of VERSIONS) {
       assert.equal(await session(), 0);
       sandbox.project = tree;
       assert.deepEqual([await session(), await session()], [1, 0]);
-    });
-
-    test("do not run after a no, nor without a UI, unless the flag is given", LONG, async (t) => {
-      const { model, sandbox } = await stage(t, (_, index) => (index % 2 ? REST : next), {
-        projectFiles: files(COMMAND),
-      });
-      const rpc = await startRpc({ version, sandbox, onDialog: () => "No" });
-      await rpc.prompt("/workflow hello Add a route");
-      assert.deepEqual([model.requests.length, states(await rpc.entries())], [0, []]);
-      await rpc.close();
-
-      const refused = await runPrint({ version, sandbox, prompt: "/workflow hello Add a route" });
-      assert.equal(refused.code, 1);
-      assert.match(
-        refused.stderr,
-        /paused in 🔹 Plan: it runs commands of this project.*--allow-workflow-commands\)\.\n$/,
-      );
-      assert.equal(existsSync(join(sandbox.project, "log")), false);
-
-      await runPrint({ version, sandbox, args: ["--allow-workflow-commands"], prompt: "/workflow hello Add a route" });
-      assert.equal(readFileSync(join(sandbox.project, "log"), "utf8"), "run\n");
-      assert.equal(lastPath(readSession(sandbox)), "hello:1");
     });
   });
 

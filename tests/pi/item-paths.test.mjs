@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { branchOf, requestsOf } from "./harness/branches.mjs";
-import { LONG, VERSIONS } from "./harness/extent.mjs";
+import { VERSIONS } from "./harness/extent.mjs";
 import { lastPath } from "./harness/gates.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { messageText } from "./harness/scripted-model.mjs";
@@ -68,55 +68,6 @@ for (const version of VERSIONS) {
       for (const path of ["api/b", "web/ui/b", "c", "d", "by-command"]) assert.ok(!exists(path), path);
       assert.equal(readFileSync(join(sandbox.project, "src/api/by-command"), "utf8"), "x\n");
       assert.ok(told.some((text) => text.includes("**Writable in this phase:** src/web/ui/.")));
-      assert.deepEqual(rpc.extensionErrors(), []);
-    });
-
-    test("a branch that is killed goes on with the paths of its item", LONG, async (t) => {
-      let hangs = true;
-      const play = (/** @type {ChatRequest} */ request) => {
-        const results = toolResults(request);
-        if (branchOf(request) === undefined) {
-          if (/→ DONE/.test(results.at(-1) ?? "")) return { text: "All done." };
-          return requestsOf(model).length === 0 ? plan("api", "web") : leave("", { summary: "Did it." });
-        }
-        if (hangs) return { hang: true };
-        const text = request.messages.map(messageText).join("\n");
-        const [own, other] = text.includes("Do api.") ? ["api", "web"] : ["web", "api"];
-        if (results.length === 0) return { calls: [write(`src/${own}/a`), write(`src/${other}/b`)] };
-        return /branch/.test(results.at(-1) ?? "") ? { text: "Done." } : leave("", { summary: `Did ${own}.` });
-      };
-      const { model, sandbox } = await stage(t, play, { globalFiles: FILES });
-      const first = await startRpc({ version, sandbox });
-      const hung = model.waitForRequests(3);
-      void first.prompt("/workflow w The task").catch(() => {});
-      await hung;
-      await first.kill();
-      hangs = false;
-
-      const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
-      await rpc.promptAndSettle("/workflow :resume");
-      assert.equal(lastPath(await rpc.entries()), "w:2", notices(rpc).join("\n"));
-      const exists = (/** @type {string} */ path) => existsSync(join(sandbox.project, "src", path));
-      assert.deepEqual(["api/a", "web/a", "api/b", "web/b"].map(exists), [true, true, false, false]);
-      assert.deepEqual(rpc.extensionErrors(), []);
-    });
-
-    test("two items whose folders meet, and one that is no name, pause the run before an agent starts", async (t) => {
-      const calls = [plan("api", "web", "api/ui"), { text: "I wait." }, plan("api", "../web"), { text: "I wait." }];
-      const { model, sandbox } = await stage(t, calls, { globalFiles: FILES });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow w The task");
-      assert.match(
-        notices(rpc).join("\n"),
-        /\{"folder":"api"\} and \{"folder":"api\/ui"\} meet in `src\/api\/` and `src\/api\/ui\/`/,
-      );
-      await rpc.promptAndSettle("/workflow :back");
-      assert.match(
-        notices(rpc).join("\n"),
-        /\{"folder":"\.\.\/web"\}: the value of `\{item\.folder\}` has a component `\.\.`, in `src\/\{item\.folder\}\/`/,
-      );
-      assert.equal(requestsOf(model).length, 0);
-      assert.ok(!existsSync(join(sandbox.project, "src")));
       assert.deepEqual(rpc.extensionErrors(), []);
     });
   });

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { lastPath } from "./harness/gates.mjs";
 import { TRAVEL, withTravel } from "./harness/travel.mjs";
-import { parseJsonLines, readSession, runPrint, sessionFiles } from "./harness/pi.mjs";
+import { readSession, runPrint, sessionFiles } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { contextPrompt, pauses, states, step, workflow } from "./harness/workflows.mjs";
@@ -232,51 +232,6 @@ for (const version of VERSIONS) {
       },
     );
 
-    test("on a way back whose bound is an input: the visits before count on", LONG, async (t) => {
-      const check = {
-        ...{ id: "check", run: "echo check >> begun; exit 1" },
-        outcomes: { ok: "next", failed: { to: "plan", max: "input.rounds" } },
-      };
-      const inputs = { rounds: { type: "number", min: 1, max: 9, default: 5 } };
-      const { model, sandbox } = await stage(t, [next, { hang: true }, next, next, REST], {
-        globalFiles: files(["plan.md", check, "build.md"], { inputs }),
-      });
-      const { begun } = project(sandbox);
-      const first = await startRpc({ version, sandbox });
-      const hung = model.waitForRequests(2);
-      void first.prompt("/workflow hello rounds=2 Add a route").catch(() => {});
-      await hung;
-      await first.kill();
-      assert.deepEqual(begun(), ["check"]);
-
-      const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
-      await rpc.promptAndSettle("Go on.");
-      assert.deepEqual(begun(), ["check", "check", "check"]);
-      assert.match(JSON.stringify(pauses(await rpc.entries()).at(-1)), /"kind":"way"/);
-      await rpc.close();
-    });
-
-    test(
-      "at a question with an answer that does not hold: another process does not take it either",
-      LONG,
-      async (t) => {
-        const outcomes = { left: "next", right: { to: "next", when: { "input.deep": true } } };
-        const inputs = { deep: { type: "flag", default: false } };
-        const { sandbox } = await stage(t, [next, REST], {
-          globalFiles: files([{ ask: "Which way?", id: "way", outcomes }, quick("two"), "build.md"], { inputs }),
-        });
-        const { begun } = project(sandbox);
-        assert.doesNotMatch(JSON.stringify(await killedAtDialog(version, sandbox)), /right/i);
-
-        const answer = (/** @type {string} */ name) =>
-          runPrint({ version, sandbox, prompt: `/workflow :answer ${name}`, args: ["--continue"] });
-        assert.equal((await answer("right")).code, 1);
-        assert.deepEqual(begun(), []);
-        assert.equal((await answer("left")).code, 0);
-        assert.deepEqual(begun(), ["two"]);
-      },
-    );
-
     test("a reload in a step stops it, and it runs again with :resume alone", LONG, async (t) => {
       const { sandbox } = await stage(t, [next, REST], {
         globalFiles: files([quick("one"), hold("two"), "build.md"]),
@@ -294,31 +249,6 @@ for (const version of VERSIONS) {
       assert.deepEqual(begun(), ["one", "two", "two"]);
       assert.equal(states(await rpc.entries()).at(-1).active, false);
       await rpc.close();
-    });
-
-    test("in JSON mode, whose steps are those of print mode", LONG, async (t) => {
-      const { sandbox } = await stage(t, [next, REST], {
-        globalFiles: files([quick("one"), { run: "exit 3", id: "look" }, "build.md"]),
-      });
-      const { begun } = project(sandbox);
-      const run = await runPrint({ version, sandbox, mode: "json", prompt: "/workflow hello Add a route" });
-      assert.deepEqual(
-        [run.code, run.stderr],
-        [1, "Workflow The hello: paused in ⚙️ look: “look” has not ended: it failed, exit status 3.\n"],
-      );
-      assert.equal(parseJsonLines(run.stdout)[0].type, "session");
-      const over = await runPrint({ version, sandbox, mode: "json", prompt: "/workflow :next", args: ["--continue"] });
-      assert.deepEqual([over.code, over.stderr], [0, "⚙️ look → 🔹 Build\nWorkflow The hello: DONE.\n"]);
-      const starts = parseJsonLines(over.stdout).filter(({ type }) => type === "agent_start");
-      assert.equal(starts.length, 1);
-      assert.deepEqual(begun(), ["one"]);
-    });
-
-    test("without a session file a run with steps leaves none", async (t) => {
-      const { sandbox } = await stage(t, [next, REST], { globalFiles: files([quick("one"), "build.md"]) });
-      const run = await runPrint({ version, sandbox, prompt: "/workflow hello Add a route", args: ["--no-session"] });
-      assert.deepEqual(run, { code: 0, stdout: "I rest.\n", stderr: "Workflow The hello: DONE.\n" });
-      assert.deepEqual(sessionFiles(sandbox), []);
     });
   });
 }

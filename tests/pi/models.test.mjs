@@ -5,14 +5,11 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { branchOf } from "./harness/branches.mjs";
-import { LONG, VERSIONS, variants } from "./harness/extent.mjs";
-import { runPrint } from "./harness/pi.mjs";
+import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { startRpc } from "./harness/rpc.mjs";
-import { messageText } from "./harness/scripted-model.mjs";
 import { stage } from "./harness/stage.mjs";
 import { TRAVEL, withTravel } from "./harness/travel.mjs";
-import { notices, phaseFile, step, workflow } from "./harness/workflows.mjs";
+import { notices, step, workflow } from "./harness/workflows.mjs";
 
 const QUIET = { autoContinue: false };
 const REST = { text: "I rest." };
@@ -75,62 +72,6 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("is that of the nearest of phase, entry and workflow around it, in branches too", LONG, async (t) => {
-      const play = (/** @type {import("./harness/scripted-model.mjs").ChatRequest} */ request) => {
-        const last = request.messages.at(-1);
-        const isOver = branchOf(request) ? last?.role === "tool" : /→ DONE/.test(last ? messageText(last) : "");
-        const summed = { action: "next", summary: "Seen." };
-        return isOver ? REST : { calls: [{ name: "workflow_step", arguments: summed }] };
-      };
-      const look = { write: [] };
-      const group = { id: "both", parallel: true, model: "two/other", phases: ["left.md", "right.md"] };
-      const { model, sandbox, used } = await stageModels(
-        t,
-        play,
-        [],
-        {
-          model: "fast:minimal",
-          phases: [
-            "plan.md",
-            { phase: "check.md", model: "strong" },
-            { prompt: "Do inline for {description}.", model: "fast:high" },
-            { id: "outer", subworkflow: "inner" },
-            { id: "given", subworkflow: "inner", model: "one/big:medium" },
-            group,
-          ],
-        },
-        {
-          "hello/plan.md": phaseFile({ id: "plan" }),
-          "hello/check.md": phaseFile({ id: "check", model: "two/other:low" }),
-          "hello/left.md": phaseFile({ id: "left", ...look }),
-          "hello/right.md": phaseFile({ id: "right", ...look, model: "one/big:low" }),
-          ...workflow("inner", ["within"], { show: "workflows" }),
-        },
-      );
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow hello Look");
-      const models = model.requests.map((request, index) => {
-        const text = request.messages.map(messageText).join("\n");
-        return `${[...text.matchAll(/this phase:\*\*\nDo (\w+)/g)].at(-1)?.[1]}: ${used()[index]}`;
-      });
-      const branches = models.filter((text) => /^(left|right)/.test(text));
-      assert.deepEqual(
-        [...new Set(models)].filter((text) => !branches.includes(text)),
-        [
-          "plan: x/small:y minimal",
-          "check: big high",
-          "inline: x/small:y high",
-          "within: x/small:y minimal",
-          "within: big medium",
-          "within: user low",
-        ],
-      );
-      assert.deepEqual([...new Set(branches.map((text) => text.split(" ")[1]))].sort(), ["big", "other"]);
-      assert.equal(modelOf(await rpc.state()), "one/user low");
-      assert.deepEqual(rpc.extensionErrors(), []);
-      await rpc.close();
-    });
-
     test("outlives a crash, and so does the user's", LONG, async (t) => {
       const script = [REST, { hang: true }, REST, NEXT, REST];
       const { model, sandbox, used } = await stageModels(t, script, [{ id: "plan", model: "strong" }, "write"]);
@@ -148,24 +89,6 @@ for (const version of VERSIONS) {
       const third = await startRpc({ version, sandbox, args: ["--continue"] });
       assert.equal(modelOf(await third.state()), "one/user low");
       await third.close();
-    });
-
-    test("gives way to one that the user selects, also after a pause, and that one stays", async (t) => {
-      const { sandbox, used } = await stageModels(
-        t,
-        [REST, REST, REST, NEXT, NEXT, REST],
-        [{ id: "plan", model: "strong" }, { id: "check", model: "fast:high" }, "write"],
-      );
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow hello Look");
-      await rpc.send({ type: "set_model", provider: "two", modelId: "other" });
-      await rpc.promptAndSettle("Go on");
-      await rpc.prompt("/workflow :pause");
-      assert.match(modelOf(await rpc.state()), /^two\/other /);
-      await rpc.promptAndSettle("/workflow :resume");
-      await rpc.promptAndSettle("Go on");
-      assert.deepEqual(used(), ["big high", "other low", "other low", "other low", "x/small:y high", "other low"]);
-      await rpc.close();
     });
 
     test("is that of the branch, and stays over a reload", async (t) => {
@@ -198,20 +121,5 @@ for (const version of VERSIONS) {
       assert.deepEqual(rpc.extensionErrors(), []);
       await rpc.close();
     });
-
-    for (const mode of variants(/** @type {const} */ (["text", "json"]))) {
-      test(`is set in ${mode} mode`, async (t) => {
-        const { sandbox, used } = await stageModels(
-          t,
-          [NEXT, NEXT, REST],
-          [
-            { id: "plan", model: "strong" },
-            { id: "write", model: "fast:minimal" },
-          ],
-        );
-        await runPrint({ version, sandbox, mode, prompt: "/workflow hello Look" });
-        assert.deepEqual(used(), ["big high", "x/small:y minimal", "user low"]);
-      });
-    }
   });
 }

@@ -6,10 +6,9 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync }
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { LONG, VERSIONS, some } from "./harness/extent.mjs";
-import { NODE, REPO, runPrint } from "./harness/pi.mjs";
+import { NODE, REPO } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
-import { startTui } from "./harness/tui.mjs";
 import { contextPrompt, ends, nextUntilDone, notices, toolResults, userTexts, workflow } from "./harness/workflows.mjs";
 
 const CLI = join(REPO, "cli/pi-workflows.js");
@@ -93,26 +92,6 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("writes nothing without an answer", LONG, async (t) => {
-      const { sandbox } = await stage(t, []);
-      const rpc = await startRpc({ version, sandbox });
-      for (const number of TITLES.keys()) {
-        const titles = answering(rpc, ["", 1, "", 0].slice(0, number));
-        await rpc.prompt("/workflow :new ship");
-        assert.equal(titles.length, number + 1);
-        assert.equal(notices(rpc).at(-1), "info: No workflow is written.");
-      }
-      assert.deepEqual(written(sandbox), []);
-      // A wrong answer is asked for again.
-      const titles = answering(rpc, ["a\u0000b", "", 1, "a\u0000b"]);
-      await rpc.prompt("/workflow :new ship");
-      const places = titles.map((title) => TITLES.findIndex((begin) => title.startsWith(begin)));
-      assert.deepEqual(places, [0, 0, 1, 2, 2]);
-      assert.equal(notices(rpc).filter((notice) => notice.startsWith("error: ")).length, 2);
-      assert.deepEqual(written(sandbox), []);
-      await rpc.close();
-    });
-
     test("never writes over anything, nor outside of its folder", LONG, async (t) => {
       const { sandbox } = await stage(t, [], {
         globalFiles: workflow("hello", ["plan"]),
@@ -158,45 +137,6 @@ for (const version of VERSIONS) {
       await again.prompt("/workflow :new ship");
       assert.deepEqual(readdirSync(elsewhere), ["ship"]);
       await again.close();
-    });
-
-    test("an untrusted project gets none, and without dialogs the command is named", LONG, async (t) => {
-      const { sandbox } = await stage(t, []);
-      const rpc = await startRpc({ version, sandbox, trust: false });
-      const titles = answering(rpc, ["", 2]);
-      await rpc.prompt("/workflow :new ship");
-      assert.equal(titles.length, 2);
-      assert.match(notices(rpc).at(-1) ?? "", /\/agent\/workflows\/ship\/workflow\.yaml is written\.\n/);
-      assert.ok(!existsSync(join(sandbox.project, ".pi")));
-      await rpc.close();
-      const { code, stdout, stderr } = await runPrint({ version, sandbox, prompt: "/workflow :new more" });
-      assert.equal(code, 1);
-      assert.match(stdout + stderr, /In a terminal: pi-workflows new NAME/);
-      assert.deepEqual(
-        written(sandbox).filter((path) => path.startsWith("more")),
-        [],
-      );
-    });
-
-    test("in the terminal it is offered, asks, and Escape ends it", LONG, async (t) => {
-      const { sandbox } = await stage(t, []);
-      const tui = await startTui({ version, sandbox });
-      await tui.type("/workflow :n");
-      await tui.waitFor(/:new\s+Write a new workflow/);
-      await tui.press("C-c");
-      await tui.submit("/workflow :new ship");
-      await tui.waitFor(/What is the workflow for\?/);
-      await tui.press("Escape");
-      await tui.waitFor("No workflow is written.");
-      await tui.submit("/workflow :new ship");
-      for (const title of TITLES.filter((title) => title !== "Which command")) {
-        await tui.waitFor((screen) => screen.lastIndexOf(title) > screen.lastIndexOf("No workflow is written."));
-        await tui.press("Enter");
-      }
-      await tui.waitFor(/\.pi\/workflows\/ship\/workflow\.yaml is written/);
-      await tui.type("/workflow sh");
-      await tui.waitFor(/ship\s+Ship/);
-      await tui.close();
     });
   });
 }

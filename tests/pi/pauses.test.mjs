@@ -1,14 +1,11 @@
 // A pause ends the agent's run: the model gives at most one more answer, whatever it does.
 
 import assert from "node:assert/strict";
-import { join } from "node:path";
-import { writeFileSync } from "node:fs";
 import { suite, test } from "node:test";
 import { LONG, VERSIONS, variants } from "./harness/extent.mjs";
 import { readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
-import { startTui } from "./harness/tui.mjs";
 import { notices, pauses, step, toolResults, workflow } from "./harness/workflows.mjs";
 
 const TASK = "/workflow hello Add a route";
@@ -129,49 +126,7 @@ for (const version of VERSIONS) {
         assert.equal(pauses(await rpc.entries()).at(-1)?.kind, "person");
         await rpc.close();
       });
-
-      test(`changed rules, noticed while the agent works: ${habit}`, long, async (t) => {
-        const slow = { calls: [call("bash", { command: "sleep 2" })] };
-        const { model: scripted, sandbox } = await stage(t, model([slow], habit), {
-          globalFiles: workflow("hello", ["plan", "build"]),
-          files: FILES,
-        });
-        const rpc = await startRpc({ version, sandbox });
-        const settled = rpc.waitForSettled();
-        await rpc.prompt(TASK);
-        await rpc.waitFor((record) => record.type === "tool_execution_start");
-        writeFileSync(
-          join(sandbox.agent, "workflows/hello/plan.md"),
-          "---\nid: plan\nname: Plan\nemoji: 🔹\ntools: { blacklist: [edit] }\n---\n\nDo it.\n",
-        );
-        await rpc.prompt("/workflow :check");
-        await settled;
-        assert.equal(scripted.requests.length, 2);
-        // A chat during the pause: the status answers, and the first refusal or status is followed by one answer.
-        const before = scripted.requests.length;
-        await rpc.promptAndSettle("What is it?");
-        const after = scripted.requests.length - before;
-        assert.ok(after <= 2, `${after} answers`);
-        assert.match(
-          toolResults(scripted.requests.at(-1)).at(-1) ?? "",
-          /is paused: its rules are no longer|Operation aborted|not found/,
-        );
-        await rpc.close();
-      });
     }
-
-    test("in the terminal, of a model that calls an unknown tool for ever", LONG, async (t) => {
-      const { model: scripted, sandbox } = await stage(t, model([step("next")], "an unknown tool"), {
-        globalFiles: GATED,
-        files: FILES,
-      });
-      const tui = await startTui({ version, sandbox });
-      await tui.submit(TASK);
-      await tui.waitFor(/[Oo]peration (was )?aborted/);
-      await tui.waitFor(/The hello is paused in 🔹 Plan/);
-      assert.equal(scripted.requests.length, 2);
-      await tui.close();
-    });
 
     test("the last answer is the user's to read, and a queued message is answered", async (t) => {
       const script = [

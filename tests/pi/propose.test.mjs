@@ -1,12 +1,10 @@
 // Workflows that the agent proposes: the user is asked, and what the user allows starts when the agent is at rest.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { panel, requestsOf, team } from "./harness/branches.mjs";
 import { LONG, VERSIONS } from "./harness/extent.mjs";
-import { REPO, readSession, runPrint } from "./harness/pi.mjs";
+import { REPO, readSession } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { custom, ends, notices, step, storedResults, workflow } from "./harness/workflows.mjs";
@@ -92,80 +90,6 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("starts with the values that the user gives instead", LONG, async (t) => {
-      const { sandbox } = await stage(t, [propose({ inputs: { scope: "web" } }), REST], {
-        globalFiles: workflow("fix", ["test"], OFFERED),
-      });
-      const { dialogs, onDialog } = answering([OTHER, "Repair the logout", "the default, api", "50"]);
-      const rpc = await startRpc({ version, sandbox, onDialog });
-      await settles(rpc, "Go", 2);
-      const [first] = custom(await rpc.entries(), "workflow:state");
-      assert.deepEqual(
-        [first.taskDescription, first.progress.inputs],
-        ["Repair the logout", { most: "50", scope: "api" }],
-      );
-      assert.equal(dialogs.length, 4);
-      await rpc.close();
-    });
-
-    test("asks a model that proposes for ever twice, and ends its work", async (t) => {
-      const { model, sandbox } = await stage(t, () => propose(), { globalFiles: workflow("fix", ["test"], OFFERED) });
-      const { dialogs, onDialog } = answering([LATER, undefined, START]);
-      const rpc = await startRpc({ version, sandbox, onDialog });
-      await rpc.promptAndSettle("Go");
-      assert.deepEqual([dialogs.length, model.requests.length], [2, 7]);
-      const entries = await rpc.entries();
-      assert.deepEqual(stored(entries), ["later", "later"]);
-      assert.deepEqual(custom(entries, "workflow:state"), []);
-      assert.match(storedResults(entries)[0], /^The user does not start the workflow "fix" now\./);
-      assert.match(storedResults(entries).at(-1) ?? "", /^The user has declined proposals/);
-      await rpc.close();
-    });
-
-    test("proposes nothing more in the session after a never, also when pi starts again", async (t) => {
-      const { model, sandbox } = await stage(t, [propose(), REST, propose(), REST, propose(), REST], {
-        globalFiles: workflow("fix", ["test"], OFFERED),
-      });
-      const { dialogs, onDialog } = answering([NEVER]);
-      const rpc = await startRpc({ version, sandbox, onDialog });
-      await rpc.promptAndSettle("Go");
-      assert.match(storedResults(await rpc.entries())[0], /^The user wants no proposals/);
-      await rpc.promptAndSettle("Go on");
-      await rpc.close();
-      const again = await startRpc({ version, sandbox, onDialog, args: ["--continue"] });
-      await again.promptAndSettle("Go on");
-      assert.deepEqual(
-        model.requests.map((_, index) => model.toolNames(index).includes(TOOL)),
-        [true, false, false, false, false, false],
-      );
-      assert.equal(dialogs.length, 1);
-      assert.deepEqual(stored(await again.entries()), ["never"]);
-      await again.close();
-    });
-
-    test("is refused with the reason where nobody can answer", async (t) => {
-      const { model, sandbox } = await stage(t, [propose(), REST], { globalFiles: workflow("fix", ["test"], OFFERED) });
-      const { code, stderr } = await runPrint({ version, sandbox, prompt: "Go" });
-      assert.equal(code, 0, stderr);
-      const [result] = storedResults(readSession(sandbox));
-      assert.match(result, /^Nobody can answer here.*\/workflow fix\.$/);
-      assert.equal(model.requests.length, 2);
-    });
-
-    test("costs nothing where no workflow is offered, and a project's is offered only with trust", async (t) => {
-      const files = workflow("fix", ["test"], OFFERED);
-      const quiet = workflow("fix", ["test"], { ...OFFERED, whenToUse: undefined });
-      for (const [options, trust, isOffered] of /** @type {const} */ ([
-        [{ globalFiles: quiet }, undefined, false],
-        [{ projectFiles: files }, false, false],
-        [{ projectFiles: files }, true, true],
-      ])) {
-        const { model, sandbox } = await stage(t, [REST], options);
-        await runPrint({ version, sandbox, prompt: "Go", trust });
-        assert.equal(JSON.stringify(model.requests[0]).includes(TOOL), isOffered, JSON.stringify([trust, isOffered]));
-      }
-    });
-
     test("a project's workflow needs the consent to its commands all the same", async (t) => {
       const gate = [{ run: "true" }];
       const { model, sandbox } = await stage(t, [propose(), REST], {
@@ -177,71 +101,6 @@ for (const version of VERSIONS) {
       assert.match(dialogs[0].title, /\nGate "Test" runs:\n│ true/);
       assert.match(dialogs[1].title, /^Start "The fix"\? Its gates run commands:/);
       assert.deepEqual([stored(await rpc.entries()), model.requests.length], [["later"], 2]);
-      await rpc.close();
-    });
-
-    test("is away in a run and in its branches", LONG, async (t) => {
-      const offered = { whenToUse: "Always." };
-      const call = propose({ workflow: "panel" });
-      const { model, sandbox } = await stage(t, team({ Bugs: [call], Docs: [call] }), {
-        globalFiles: panel(["bugs", "docs"], {}, offered),
-      });
-      const { dialogs, onDialog } = answering([START]);
-      const rpc = await startRpc({ version, sandbox, onDialog });
-      await rpc.promptAndSettle("/workflow panel it");
-      const ofBranches = requestsOf(model);
-      assert.ok(ofBranches.length >= 4);
-      assert.ok(ofBranches.every(({ tools }) => tools?.every(({ function: { name } }) => name !== TOOL)));
-      assert.ok(!model.toolNames(0).includes(TOOL));
-      assert.deepEqual([dialogs.length, rpc.extensionErrors()], [0, []]);
-      await rpc.close();
-    });
-
-    test("a run that begins with a command begins with it", async (t) => {
-      const phases = [{ run: "echo ready > begun.txt" }, "test.md"];
-      const { sandbox } = await stage(t, [propose(), step("next"), REST], {
-        globalFiles: workflow("fix", ["test"], { ...OFFERED, phases }),
-      });
-      const { onDialog } = answering([START]);
-      const rpc = await startRpc({ version, sandbox, onDialog });
-      await settles(rpc, "Go", 2);
-      assert.equal(readFileSync(join(sandbox.project, "begun.txt"), "utf8"), "ready\n");
-      assert.equal(ends(await rpc.entries()).length, 1);
-      assert.deepEqual(rpc.extensionErrors(), []);
-      await rpc.close();
-    });
-
-    test("of two in one answer one is asked, and a run that the user starts meanwhile goes first", LONG, async (t) => {
-      const calls = [...propose().calls, ...propose({ task: "Something else" }).calls];
-      const { sandbox } = await stage(t, [{ calls }, REST, REST, REST], {
-        globalFiles: { ...workflow("fix", ["test"], OFFERED), ...workflow("other", ["look"], { autoContinue: false }) },
-      });
-      const { dialogs, onDialog } = answering([START]);
-      const first = await startRpc({ version, sandbox, onDialog });
-      await settles(first, "Go", 2);
-      const [state] = custom(await first.entries(), "workflow:state");
-      assert.deepEqual([dialogs.length, state.taskDescription], [1, "Repair the login"]);
-      await first.close();
-      const { model, sandbox: another } = await stage(t, [propose(), REST, REST], {
-        globalFiles: { ...workflow("fix", ["test"], OFFERED), ...workflow("other", ["look"], { autoContinue: false }) },
-      });
-      /** @type {import("./harness/rpc.mjs").Rpc} */
-      let second;
-      const rpc = await startRpc({
-        version,
-        sandbox: another,
-        onDialog: async () => {
-          await second.prompt("/workflow other it");
-          return START;
-        },
-      });
-      second = rpc;
-      await rpc.promptAndSettle("Go");
-      await model.waitForRequests(2);
-      const entries = await rpc.entries();
-      assert.match(storedResults(entries)[0], /^A workflow is in progress, so no other can be proposed\./);
-      assert.ok(custom(entries, "workflow:state").every(({ workflowKey }) => workflowKey === "other"));
-      assert.deepEqual([stored(entries), rpc.extensionErrors()], [[], []]);
       await rpc.close();
     });
 

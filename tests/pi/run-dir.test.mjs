@@ -1,16 +1,7 @@
 // The folder of a run: its start, its gates, a resume, a fork, links in the way, forged names, and confined commands.
 
 import assert from "node:assert/strict";
-import {
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { LONG, VERSIONS } from "./harness/extent.mjs";
@@ -19,7 +10,7 @@ import { bash, write } from "./harness/limited.mjs";
 import { readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
-import { notices, step, toolResults, workflow } from "./harness/workflows.mjs";
+import { step, toolResults, workflow } from "./harness/workflows.mjs";
 import { visibleStage } from "./harness/world.mjs";
 
 const REST = { text: "I rest." };
@@ -57,29 +48,6 @@ const dutiful = (request) => {
 
 for (const version of VERSIONS) {
   suite(`pi ${version}: the folder of a run`, { concurrency: 2 }, () => {
-    test("has a long task, of which the agent gets the beginning and the path, also in a fork", async (t) => {
-      const { model, sandbox } = await stage(t, () => REST, { globalFiles: workflow("hello", ["plan"], QUIET) });
-      const task = `a=b ${"word ".repeat(4000)}THE END`;
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle(`/workflow hello -- ${task}`);
-      const paths = () => folders(sandbox).map((name) => join(sandbox.project, ".pi/workflow-runs", name, "task.md"));
-      const [first] = paths();
-      assert.equal(readFileSync(first, "utf8"), task);
-      assert.ok(model.messagesText(0).includes(`The whole task is in ${first.slice(sandbox.project.length + 1)}`));
-      assert.ok(!model.messagesText(0).includes("THE END"));
-      writeFileSync(first, "of the agent");
-      await rpc.promptAndSettle("Go on");
-      const { messages } = (await rpc.send({ type: "get_fork_messages" })).data;
-      await rpc.send({ type: "fork", entryId: messages.at(-1).entryId });
-      await rpc.promptAndSettle("In the fork");
-      const forks = paths().filter((path) => path !== first);
-      assert.deepEqual(
-        forks.map((path) => readFileSync(path, "utf8")),
-        [task],
-      );
-      await rpc.close();
-    });
-
     test("is made at the start, and a gate on it is not passed by another run's report", async (t) => {
       let script = dutiful;
       const { model, sandbox } = await stage(t, (request) => script(request), { globalFiles: FILES });
@@ -99,33 +67,6 @@ for (const version of VERSIONS) {
       );
       assert.equal(folders(sandbox).length, 2);
       assert.notEqual(told(model.lastRequest()), `.pi/workflow-runs/${name}`);
-    });
-
-    test("is given to commands, and is the same after a resume; a missing one is made anew", LONG, async (t) => {
-      const gate = [{ run: 'test -s "$dir/report.md" && touch "$dir/seen"', env: { dir: "runDir" } }];
-      const { model, sandbox } = await stage(t, () => REST, {
-        globalFiles: workflow("hello", [{ ...report, gate }, "build"], QUIET),
-      });
-      await runPrint({ version, sandbox, prompt: TASK });
-      const folder = join(sandbox.project, told(model.lastRequest()));
-      writeFileSync(join(folder, "report.md"), "R");
-      rmSync(join(sandbox.project, ".pi/workflow-runs/.gitignore"));
-      const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
-      await rpc.promptAndSettle("/workflow :next");
-      assert.equal(lastPath(await rpc.entries()), "hello:1");
-      assert.ok(existsSync(join(folder, "seen")));
-      assert.equal(folders(sandbox).length, 1);
-      await rpc.close();
-
-      rmSync(join(sandbox.project, ".pi"), { recursive: true });
-      const again = await startRpc({ version, sandbox, args: ["--continue"] });
-      await again.promptAndSettle("Go on");
-      assert.deepEqual(readdirSync(folder), []);
-      assert.deepEqual(
-        notices(again).filter((notice) => /folder/.test(JSON.stringify(notice))),
-        [],
-      );
-      await again.close();
     });
 
     test("of a fork is its own, a copy of the first one's", async (t) => {
@@ -151,25 +92,6 @@ for (const version of VERSIONS) {
       assert.equal(progress(await rpc.entries()).runDir, second);
       assert.equal(existsSync(join(inFirst, "report.md")), false);
       assert.equal(folders(sandbox).length, 2);
-      await rpc.close();
-    });
-
-    test("that was replaced by a link is refused at a resume, and its gate fails", LONG, async (t) => {
-      const { model, sandbox } = await stage(t, () => REST, { globalFiles: FILES });
-      await runPrint({ version, sandbox, prompt: TASK });
-      const folder = join(sandbox.project, ".pi/workflow-runs", folders(sandbox)[0]);
-      renameSync(folder, join(sandbox.project, "elsewhere"));
-      writeFileSync(join(sandbox.project, "elsewhere/report.md"), "not of this run");
-      symlinkSync(join(sandbox.project, "elsewhere"), folder);
-      const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
-      await rpc.promptAndSettle("/workflow :next");
-      assert.ok(
-        notices(rpc).some((notice) =>
-          /cannot be made: \.pi\/workflow-runs\/[0-9a-f]{20}: it is a link/.test(JSON.stringify(notice)),
-        ),
-      );
-      assert.equal(lastPath(await rpc.entries()), "hello:0");
-      assert.match(JSON.stringify(model.lastRequest()), /Write \(none\)\/report\.md/);
       await rpc.close();
     });
 

@@ -179,49 +179,6 @@ for (const version of VERSIONS) {
       assert.equal(states(await rpc.entries()).length, 4);
     });
 
-    test("ends when the agent calls `cancel` twice and the user agrees", async (t) => {
-      const { model, sandbox } = await stage(t, [step("cancel"), step("cancel"), { text: "Stopped." }], {
-        globalFiles: HELLO,
-      });
-      const rpc = await startRpc({ version, sandbox, onDialog: () => true });
-      await rpc.promptAndSettle("/workflow hello Add a route");
-      assert.deepEqual(
-        rpc.ui("confirm").map(({ title, message }) => [title, message]),
-        [["Cancel the workflow?", "Add a route\n\nThe agent wants to cancel this workflow. Cancel it?"]],
-      );
-      assert.deepEqual(toolResults(model.lastRequest()), [
-        "⚠️ **Confirm cancellation** of workflow \"The hello\"?\nCall workflow_step with action='cancel' again to confirm. This cannot be undone.",
-        'Workflow cancelled: "Add a route"',
-      ]);
-      const entries = await rpc.entries();
-      assert.deepEqual(
-        entries.flatMap(({ message }) => (message?.role === "toolResult" ? [message.details] : [])),
-        [
-          { active: true, cancelPending: true },
-          { active: false, cancelled: true },
-        ],
-      );
-      const cancelled = state("hello", "Add a route", { active: false, cancelled: true });
-      assert.deepEqual(states(entries), [
-        state("hello", "Add a route"),
-        cancelled,
-        { ...cancelled, completionNotified: true },
-      ]);
-      const [{ taskId }] = custom(entries, "workflow:state");
-      assert.deepEqual(ends(entries), [
-        {
-          content: `❌ **The hello Cancelled**\n\n**Task:** Add a route\n**Task ID:** ${taskId}`,
-          taskId,
-          cancelled: true,
-          workflow: "The hello",
-        },
-      ]);
-      assert.deepEqual(statusTexts(rpc), [undefined, "The hello > 🔍 Plan [1/2]", undefined]);
-      assert.deepEqual(countdownLines(rpc), []);
-      await rpc.promptAndSettle("And now?");
-      assert.doesNotMatch(model.messagesText(), /The hello Cancelled/);
-    });
-
     test("is not moved by a call with bad arguments", async (t) => {
       const calls = [{ action: "jump" }, {}, { action: ["next", "loop"] }, { action: null }].map((args) => ({
         name: "workflow_step",

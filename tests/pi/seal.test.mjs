@@ -1,15 +1,13 @@
 // A run keeps the rules with which it started: it pauses when its files change, break or disappear.
 
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { VERSIONS, variants } from "./harness/extent.mjs";
-import { PI_VERSIONS, readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
-import { startTui } from "./harness/tui.mjs";
-import { custom, notices, states, statusTexts, step, storedResults, waiting, workflow } from "./harness/workflows.mjs";
+import { notices, states, statusTexts, step, storedResults, waiting, workflow } from "./harness/workflows.mjs";
 
 /** @typedef {import("./harness/sandbox.mjs").Sandbox} Sandbox */
 
@@ -115,30 +113,5 @@ for (const version of VERSIONS) {
       renameSync(join(sandbox.root, "away"), join(sandbox.agent, "workflows"));
       assert.match((await shown()) ?? "", new RegExp(`\\(paused: ${BRIEF[RULES]}\\)$`));
     });
-
-    test("reports the reason of a pause in print mode, with an exit status", async (t) => {
-      const { sandbox } = await stage(t, () => REST, { projectFiles: FILES });
-      const first = await startRpc({ version, sandbox });
-      await first.promptAndSettle(TASK);
-      await first.close();
-      writeFileSync(join(sandbox.project, ".pi/workflows/hello/workflow.yaml"), "name: [");
-      const { code, stderr } = await runPrint({ version, sandbox, prompt: "Go on", args: ["--continue"] });
-      assert.equal(code, 1);
-      assert.equal(stderr.trimEnd().split("\n").at(-1), `Workflow hello: paused: ${UNREADABLE}.`);
-      assert.equal(custom(readSession(sandbox), "workflow:state").length, 1);
-    });
   });
 }
-
-test("the status line shows a pause in the terminal", { timeout: 60_000 }, async (t) => {
-  const { sandbox } = await stage(t, () => REST, {
-    projectFiles: { ...FILES, ...workflow("hello", ["plan"], { autoContinue: false }) },
-  });
-  const tui = await startTui({ version: PI_VERSIONS[0], sandbox });
-  await tui.submit(TASK);
-  await tui.waitFor(/The hello > 🔹 Plan \[1\/1\]/);
-  writeFileSync(join(sandbox.project, ".pi/workflows/hello/workflow.yaml"), "name: [");
-  await tui.submit("/workflow :check");
-  await tui.waitFor(/⏸ hello \(paused: its files cannot be read\)/);
-  await tui.waitFor(/All tool calls are refused until the files are there again/);
-});

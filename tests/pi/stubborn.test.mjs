@@ -7,7 +7,7 @@ import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { withPi } from "../cli/with-pi.mjs";
 import { branchOf, branchesOf, panel, requestsOf } from "./harness/branches.mjs";
-import { ALL, LONG, VERSIONS, some } from "./harness/extent.mjs";
+import { ALL, VERSIONS, some } from "./harness/extent.mjs";
 import { readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { messageText } from "./harness/scripted-model.mjs";
@@ -179,24 +179,6 @@ for (const version of VERSIONS) {
         assert.ok(model.requests.length <= 2, `${model.requests.length - 1} answers after DONE`);
       });
 
-    test("a budget that branches share", LONG, async (t) => {
-      const { model, sandbox } = await stage(
-        t,
-        (request, index) =>
-          branchOf(request) === undefined
-            ? leave("", { summary: "Did it." })
-            : index < FOR_EVER
-              ? { calls: STUBBORN["an unknown tool"](index) }
-              : { text: "I rest." },
-        { globalFiles: panel(["one", "two", "three", "four"], {}, { budget: { turns: 20 } }) },
-      );
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow panel The task");
-      assert.equal(pauseOf(await rpc.entries()).measure, "turns");
-      assert.ok(model.requests.length <= 25, `${model.requests.length} answers`);
-      await rpc.close();
-    });
-
     test("an answer of a branch counts while its command runs", async (t) => {
       const { model, sandbox } = await stage(
         t,
@@ -245,36 +227,6 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("a budget of the process, in print mode", async (t) => {
-      const { model, sandbox } = await staged(t, "an unknown tool", {}, {});
-      const run = await runPrint({ version, sandbox, prompt: TASK, args: ["--workflow-budget", "turns=5"] });
-      assert.ok(model.requests.length <= 6, `${model.requests.length} answers`);
-      assert.match(run.stderr + run.stdout, /budget/);
-    });
-
-    test("answers that are cut off at the output limit are told as such, and pause the run", LONG, async (t) => {
-      const call = {
-        name: "workflow_step",
-        raw: '{"action": "next", "outcome": "good", "summary": "I have found that',
-      };
-      for (const answer of [{ calls: [call] }, { text: "I have found that" }, { text: "" }]) {
-        const { model, sandbox } = await stage(t, (_request, index) => (index < 4 ? { ...answer, cut: true } : {}), {
-          globalFiles: workflow("w", [phase, "last"]),
-          pace: { delay_seconds: 0 },
-        });
-        const { stdout, stderr } = await runPrint({ version, sandbox, prompt: TASK });
-        assert.match(
-          stderr,
-          /\nWorkflow The w: paused in 🔹 Do: 4 answers of the agent in a row were cut off at the model's output limit\.\n$|^Workflow The w: paused in 🔹 Do: 4 answers of the agent in a row were cut off at the model's output limit\.\n$/,
-          stdout,
-        );
-        const texts = model.requests[3].messages.map(messageText).join("\n");
-        assert.match(texts, /Your last answer was cut off at the model's output limit\. Take smaller steps/);
-        const { currentPath, progress } = custom(readSession(sandbox), "workflow:state").at(-1);
-        assert.deepEqual([currentPath[0].phaseIndex, progress.idle ?? 0], [0, 0]);
-      }
-    });
-
     test("a call whose arguments end before their end moves nothing", async (t) => {
       const raw = [
         '{"action": "next", "outcome": "good", "summary": "I have found that',
@@ -294,47 +246,6 @@ for (const version of VERSIONS) {
       assert.match(results[4], /^✓ Advanced/);
       const [visit] = Object.values(custom(readSession(sandbox), "workflow:state").at(-1).progress.visits);
       assert.match(visit.summary.text, /^Two\nlines, and \\d$/);
-    });
-
-    test("arguments in another spelling are taken, and placeholders are not", async (t) => {
-      const call = (/** @type {object} */ input) => ({ calls: [{ name: "workflow_step", arguments: input }] });
-      const given = {
-        action: "Next ",
-        outcome: ["Good"],
-        outputs: '{"size":" large ","ok":"true","tasks":"[\\"a\\"]"}',
-      };
-      const answers = [
-        call({ ...given, summary: "<what you found or did>" }),
-        call({ ...given, summary: ["Found it."] }),
-      ];
-      const { model, sandbox } = await stage(t, [...answers, { text: "I rest." }], {
-        globalFiles: workflow(
-          "w",
-          [
-            {
-              ...phase,
-              outputs: {
-                size: { type: "choice", options: ["small", "large"] },
-                ok: { type: "flag" },
-                tasks: { type: "list" },
-              },
-            },
-            "last",
-          ],
-          { autoContinue: false },
-        ),
-      });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle(TASK);
-      const [refused, advanced] = toolResults(model.lastRequest());
-      assert.match(refused, /^⚠️ The summary is the placeholder/);
-      assert.match(advanced, /^✓ Advanced with `good`: Do → 🔹 Last\n/);
-      assert.deepEqual(Object.values(custom(await rpc.entries(), "workflow:state").at(-1).progress.outputs)[0].values, {
-        size: "large",
-        ok: true,
-        tasks: ["a"],
-      });
-      await rpc.close();
     });
 
     test("in a branch", async (t) => {

@@ -7,17 +7,7 @@ import { readSession } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { startTui } from "./harness/tui.mjs";
-import {
-  SHORT_COUNTDOWN,
-  custom,
-  nextUntilDone,
-  shortCountdownIsOver,
-  states,
-  step,
-  steps,
-  userTexts,
-  workflow,
-} from "./harness/workflows.mjs";
+import { SHORT_COUNTDOWN, custom, nextUntilDone, shortCountdownIsOver, step, steps, userTexts, workflow } from "./harness/workflows.mjs";
 
 /** @typedef {import("./harness/tui.mjs").Tui} Tui */
 
@@ -29,7 +19,6 @@ const RELEASE = {
 };
 const HELLO = workflow("hello", ["plan", "build"]);
 const REST = { text: "I rest." };
-const WAITS = "(waits for you: send a message, or /workflow :resume)";
 const countdown = (/** @type {number} */ seconds) =>
   `⏳ Auto-continuing in ${seconds}s... (type anything to interrupt)`;
 
@@ -170,56 +159,6 @@ for (const version of VERSIONS) {
       await tui.close();
     });
 
-    test("asks the user, and shows what was cancelled", LONG, async (t) => {
-      const script = [
-        REST,
-        step("cancel"),
-        step("cancel"),
-        { text: "I go on." },
-        step("cancel", "cancel"),
-        { text: "Stopped." },
-      ];
-      const { sandbox } = await stage(t, script, { globalFiles: HELLO });
-      const tui = await startTui({ version, sandbox, rows: 50 });
-      await tui.submit("/workflow hello One");
-      await tui.waitFor(countdown(3));
-      await tui.submit("/workflow hello Two");
-      const question = lines(await tui.waitFor("Yes, start the other"));
-      const from = question.indexOf('Still active: "The hello"');
-      assert.deepEqual(question.slice(from, from + 6), [
-        'Still active: "The hello"',
-        "│ Plan",
-        "│ One",
-        "It stays unfinished. Start the other?",
-        "→ No, go on with it",
-        "Yes, start the other",
-      ]);
-      await tui.press("Escape");
-      await tui.waitFor((screen) => !screen.includes("Start the other?"));
-
-      await tui.submit("Go on");
-      const cancel = lines(await tui.waitFor("Yes, cancel it"));
-      const at = cancel.indexOf('Cancel "The hello"?');
-      assert.deepEqual(cancel.slice(at, at + 5), [
-        'Cancel "The hello"?',
-        "│ One",
-        "The agent asks. It ends unfinished.",
-        "→ No, go on",
-        "Yes, cancel it",
-      ]);
-      assert.ok(cancel.includes('⚠️ Confirm cancellation of workflow "The hello"?'), cancel.join("\n"));
-      await tui.press("Enter");
-      await tui.waitFor("The user declined: the workflow is not cancelled.");
-      await tui.waitFor("I go on.");
-      await tui.submit("Cancel it");
-      await tui.waitFor("Yes, cancel it");
-      await tui.press("Down", "Enter");
-      const end = await tui.waitFor("❌ The hello Cancelled");
-      assert.match(end, /^ *Workflow cancelled: "One"$/m);
-      assert.doesNotMatch(end, /\*\*|The hello >/);
-      assert.deepEqual(states(readSession(sandbox)).at(-1).cancelled, true);
-    });
-
     test("reports in one line that files have diagnostics, and shows them on demand", async (t) => {
       const { sandbox } = await stage(t, [], {
         globalFiles: HELLO,
@@ -257,24 +196,6 @@ for (const version of VERSIONS) {
       assert.doesNotMatch(screen, /\[pi-workflows\]|console|at .*\.js:\d+/);
     });
 
-    test("asks for the workflow and the task if only the command is typed", LONG, async (t) => {
-      const { model, sandbox } = await stage(t, [{ text: "Thinking", hang: true }], {
-        globalFiles: { ...RELEASE, ...HELLO },
-      });
-      const tui = await startTui({ version, sandbox });
-      await tui.submit("/workflow");
-      const picker = await tui.waitFor("Which workflow?");
-      assert.match(picker, /hello — The hello +\(.*workflows\/hello\)/);
-      assert.match(picker, /release — Release Pipeline/);
-      await tui.press("Down");
-      await tui.press("Enter");
-      await tui.waitFor('What is the task for "Release Pipeline"?');
-      await tui.type("Ship 2.0");
-      await tui.press("Enter");
-      await tui.waitFor("Thinking");
-      assert.ok(userTexts(model.requests[0]).includes("Start Release Pipeline: Ship 2.0"));
-    });
-
     test("shows the outline of a workflow, and keeps its phases above the editor", LONG, async (t) => {
       const { sandbox } = await stage(t, [step("next"), REST], { globalFiles: { ...RELEASE, ...HELLO } });
       const tui = await startTui({ version, sandbox });
@@ -292,74 +213,6 @@ for (const version of VERSIONS) {
       );
       await tui.submit("/workflow :panel");
       await tui.waitFor((screen) => !screen.includes("The hello [2/2]\n"));
-    });
-
-    test("fits the panel to the terminal, and leaves out what is done first", LONG, async (t) => {
-      const ids = Array.from({ length: 20 }, (_, index) => `p${index + 1}`);
-      const { sandbox } = await stage(t, [...Array(6).fill(step("next")), REST], {
-        globalFiles: workflow("hello", ids, { autoContinue: false }),
-      });
-      const tui = await startTui({ version, sandbox });
-      await tui.submit("/workflow :panel");
-      await tui.submit("/workflow hello One");
-      await tui.waitFor("I rest.");
-      const panel = async (/** @type {string} */ last) => {
-        const all = lines(await tui.waitFor(last));
-        const first = all.lastIndexOf(
-          "The hello > 🔹 P7 [7/20]",
-          all.findIndex((line) => line === last),
-        );
-        return all.slice(first, all.indexOf(last) + 1).map((line) => line.replace(/ {2}.*/, ""));
-      };
-      const entries = (/** @type {number} */ to) =>
-        ids.slice(7, to).map((id, index) => `○ ${index + 8}. 🔹 P${id.slice(1)}`);
-      const head = ["The hello > 🔹 P7 [7/20]", "… 6 before", "▸ 7. 🔹 P7"];
-      assert.deepEqual(await panel("… 5 to come"), [...head, ...entries(15), "… 5 to come"]);
-      await tui.resize(110, 24);
-      await tui.submit("/workflow :panel");
-      await tui.waitFor("The panel is off.");
-      await tui.submit("/workflow :panel");
-      assert.deepEqual(await panel("… 9 to come"), [...head, ...entries(11), "… 9 to come"]);
-    });
-
-    test("shows the lines of a question in its dialog", LONG, async (t) => {
-      const ask =
-        "Ship it?\n\n- all tests pass\n- the documentation of every command is written, and nobody has read the second half";
-      const { sandbox } = await stage(t, [step("next"), REST], {
-        globalFiles: workflow("hello", ["plan", "build"], {
-          autoContinue: false,
-          phases: ["plan.md", { ask, outcomes: { yes: "next", no: "stop" } }, "build.md"],
-        }),
-      });
-      const tui = await startTui({ version, sandbox, columns: 100, rows: 30 });
-      await tui.submit("/workflow hello One");
-      const all = (await tui.waitFor("→ Not yet")).split("\n").map((line) => line.trim());
-      const first = all.indexOf('Question of "The hello"');
-      assert.deepEqual(all.slice(first, first + 9), [
-        'Question of "The hello"',
-        "│ Ship it?",
-        "│",
-        "│ - all tests pass",
-        "│ - the documentation of every command is written, and nobody has read the second half",
-        "",
-        "→ Not yet",
-        "yes",
-        "no",
-      ]);
-    });
-
-    test("shows a status panel that the user asks for", async (t) => {
-      const { sandbox } = await stage(t, [step("next"), REST], { globalFiles: HELLO });
-      const tui = await startTui({ version, sandbox });
-      await tui.submit("/workflow hello One");
-      await tui.waitFor(countdown(3));
-      await tui.submit("/workflow :status");
-      const screen = await tui.waitFor("Automatic continuations in this phase: 0.");
-      // Typing has stopped the countdown.
-      const panel = lines(screen);
-      const first = panel.indexOf(`⏸ The hello > 🔹 Build [2/2] ${WAITS}`);
-      assert.equal(panel[first + 1], "Task: One", screen);
-      assert.match(screen, /^ *✓ 1\. 🔹 Plan +\d+s\n.* turns?, .*\n *▸ 2\. 🔹 Build +\d+s$/m);
     });
   });
 
@@ -398,33 +251,6 @@ for (const version of VERSIONS) {
       await tui.waitFor("So be it.");
       assert.equal(userTexts(model.lastRequest()).at(-2), "Wait a bit");
       assert.doesNotMatch(model.messagesText(), /still active/);
-    });
-
-    test("when the user sends a message", LONG, async (t) => {
-      const { model, tui } = await resting(t, [{ text: "Thinking", hang: true }]);
-      await tui.submit("Have a look at the tests");
-      await tui.waitFor("Thinking");
-      assert.ok(gone(await tui.screen()));
-      await shortCountdownIsOver();
-      assert.equal(model.requests.length, 2);
-      assert.equal(userTexts(model.lastRequest()).at(-2), "Have a look at the tests");
-      assert.doesNotMatch(model.messagesText(), /still active/);
-      await tui.press("Escape");
-      const screen = await tui.waitFor("⏸ The hello > 🔹 Plan [1/2] (paused: you stopped the agent)");
-      assert.ok(gone(screen), "nor does it begin after an abort");
-    });
-
-    test("with /cancel-workflow, and no agent run starts", LONG, async (t) => {
-      const { model, sandbox, tui } = await resting(t);
-      await tui.submit("/cancel-workflow");
-      const screen = await tui.waitFor("❌ The hello Cancelled");
-      assert.ok(gone(screen));
-      // The transcript shows it already.
-      assert.doesNotMatch(screen, /Workflow cancelled\./);
-      assert.doesNotMatch(screen, /\*\*|The hello >/);
-      await shortCountdownIsOver();
-      assert.equal(model.requests.length, 1);
-      assert.equal(states(readSession(sandbox)).at(-1).cancelled, true);
     });
 
     test("but not when the terminal itself reports something", LONG, async (t) => {

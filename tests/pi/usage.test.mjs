@@ -79,32 +79,6 @@ function listedRuns(sandbox) {
 
 for (const version of VERSIONS) {
   suite(`pi ${version}: what a run took`, { concurrency: 2 }, () => {
-    test("belongs to the phase where the run was, up to the end", async (t) => {
-      const answers = [say(1000, 100), next(2000, 200), say(3000, 300), next(500, 5), say(7, 1)];
-      const { sandbox } = await stage(t, answers, {
-        globalFiles: workflow("hello", ["look", "do"], QUIET),
-        modelConfig: PRICES,
-      });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow hello The task");
-      await rpc.promptAndSettle("Go on.");
-      assert.deepEqual(await status(rpc), [
-        "2 turns, 3.3k tokens, $0.01",
-        "1 turn, 3.3k tokens, $0.01",
-        "In all: 3 turns, 6.6k tokens, $0.03.",
-      ]);
-      await rpc.promptAndSettle("Go on.");
-      const { "hello:0": look, "hello:1": doing } = await visits(rpc);
-      assert.deepEqual(
-        [look.usage.turns, look.usage.input, look.usage.output, look.usage.toolCalls],
-        [2, 3000, 300, 1],
-      );
-      assert.deepEqual(Object.keys(look.usage.models), ["scripted/scripted"]);
-      assert.deepEqual([doing.usage.turns, doing.usage.input], [3, 3507]);
-      assertSame(sum([look, doing]), await statistics(rpc));
-      await rpc.close();
-    });
-
     test("counts retries, aborted answers, loops, nested workflows and compactions", async (t) => {
       const files = {
         ...workflow("outer", ["plan", "@inner", "last"], QUIET),

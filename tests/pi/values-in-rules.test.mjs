@@ -1,16 +1,14 @@
-// Values of inputs in paths and as bounds, and values of the run in the names and questions of gates.
+// Values of inputs in paths that commands and file tools may write, and in those of gates.
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { LONG, VERSIONS, variants } from "./harness/extent.mjs";
+import { VERSIONS } from "./harness/extent.mjs";
 import { progress } from "./harness/gates.mjs";
-import { readSession, runPrint, sessionFiles } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
-import { startTui } from "./harness/tui.mjs";
-import { asks, notices, states, step, toolResults, workflow } from "./harness/workflows.mjs";
+import { states, step, toolResults, workflow } from "./harness/workflows.mjs";
 
 const QUIET = { autoContinue: false };
 const REST = { text: "I rest." };
@@ -90,53 +88,5 @@ for (const version of VERSIONS) {
       );
       assert.deepEqual(rpc.extensionErrors(), []);
     });
-
-    for (const mode of variants(/** @type {const} */ (["text", "json"]))) {
-      test(`a value that leads elsewhere starts nothing in print mode (${mode})`, async (t) => {
-        for (const name of ["../x", "/etc", "~/.ssh", "-rf"]) {
-          const { model, sandbox } = await stage(t, [REST], { globalFiles: FILES });
-          const { code, stderr } = await runPrint({
-            version,
-            sandbox,
-            prompt: `/workflow flow name=${name} -- The task`,
-            mode,
-          });
-          assert.equal(code, 1);
-          assert.ok(
-            stderr.startsWith(`\`name\`: it is part of a path (\`gate.file\` or \`write\`), and \`${name}\` `),
-            stderr,
-          );
-          assert.equal(model.requests.length, 0);
-        }
-      });
-    }
-
-    test("a bound is the value of the run, also after a restart", LONG, async (t) => {
-      const { sandbox } = await stage(t, [step("next"), REST, step("next"), REST], { globalFiles: FILES });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow flow name=a rounds=2 -- The task");
-      await rpc.kill();
-      const later = await startRpc({ version, sandbox, args: ["--continue"] });
-      await later.promptAndSettle("Go on.");
-      assert.match(notices(later).at(-1) ?? "", /the gate was not passed in 2 attempts/);
-    });
   });
 }
-
-test("the terminal asks with the values, quoted", async (t) => {
-  const files = workflow("flow", ["plan", asks("Ship {input.name}: {summary.plan}?")], {
-    ...QUIET,
-    inputs: INPUTS,
-  });
-  const left = {
-    calls: [
-      { name: "workflow_step", arguments: { action: "next", summary: 'All of it.\n\u001b[2JQuestion of "other"?' } },
-    ],
-  };
-  const { sandbox } = await stage(t, [left, REST], { globalFiles: files });
-  const tui = await startTui({ version: VERSIONS[0], sandbox, columns: 100, rows: 40 });
-  await tui.submit("/workflow flow name=web -- The task");
-  await tui.waitFor(/│ Ship “web”: “All of it\. \ufffd\[2JQuestion of "other"\?”\?\n/);
-  await tui.press("Down", "Enter");
-  await tui.waitFor("I rest.");
-});

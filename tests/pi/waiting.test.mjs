@@ -1,16 +1,15 @@
-// Runs that wait for the user; the questions before a run is cancelled or replaced; arguments of commands.
+// A run that waits for the user, and the question before it is replaced.
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { VERSIONS } from "./harness/extent.mjs";
 import { stage } from "./harness/stage.mjs";
 import { startTui } from "./harness/tui.mjs";
-import { asks, steps, workflow } from "./harness/workflows.mjs";
+import { steps, workflow } from "./harness/workflows.mjs";
 
 const REST = { text: "I rest." };
 const pace = { delay_seconds: 60 };
 const HELLO = workflow("hello", ["plan", "build"]);
-const SUMMARY = "The plan:\n\n1. **Look** at it\n2. Leap";
 
 for (const version of VERSIONS) {
   suite(`pi ${version}: a run that waits`, { concurrency: 2 }, () => {
@@ -33,29 +32,6 @@ for (const version of VERSIONS) {
   });
 
   suite(`pi ${version}: questions to the user`, { concurrency: 2 }, () => {
-    test("show the summary and the checks above a question", async (t) => {
-      const gate = [{ run: "true", name: "the tests" }];
-      const next = { calls: [{ name: "workflow_step", arguments: { action: "next", summary: SUMMARY } }] };
-      const { sandbox } = await stage(t, [next, REST, REST], {
-        globalFiles: workflow("hello", [{ id: "plan", gate }, asks("Ship it?"), "build"]),
-        pace,
-      });
-      const tui = await startTui({ version, sandbox });
-      await tui.type("/workflow hello Do it");
-      await tui.press("Enter");
-      const screen = await tui.waitFor("Not yet");
-      const [call, subject] = screen.split("Checked before:");
-      assert.match(
-        call,
-        /workflow_step next\s+The plan:\s+1\. \*\*Look\*\* at it\s+2\. Leap/,
-        "the call shows its summary",
-      );
-      assert.match(
-        subject,
-        /✓ the tests: exit status 0[^]*summary of 🔹 Plan:\s+The plan:\s+1\. Look at it\s+2\. Leap[^]*Ship it\?/,
-      );
-    });
-
     test("have No first before a run is replaced", async (t) => {
       const { sandbox } = await stage(t, [REST, REST], { globalFiles: HELLO, pace });
       const tui = await startTui({ version, sandbox, columns: 60, rows: 20 });
@@ -71,6 +47,4 @@ for (const version of VERSIONS) {
       await tui.waitFor((screen) => !screen.includes("Start the other") && screen.includes("The hello > 🔹 Plan"));
     });
   });
-
-  suite(`pi ${version}: a start`, { concurrency: 2 }, () => {});
 }

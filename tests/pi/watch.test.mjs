@@ -1,8 +1,7 @@
 // The events of a run for a client in RPC mode, and on standard error in print and JSON mode.
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { panel, team } from "./harness/branches.mjs";
-import { LONG, VERSIONS, variants } from "./harness/extent.mjs";
+import { VERSIONS, variants } from "./harness/extent.mjs";
 import { runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -55,17 +54,5 @@ for (const version of VERSIONS) {
         assert.deepEqual(types(events), ["started", "entry", "entry", "turn", "ended"]);
         assert.doesNotMatch(told.stdout, /"type":"entry"/);
       });
-
-    test("branches are told by the session, and their agents tell nothing", LONG, async (t) => {
-      const { sandbox } = await stage(t, team(), { globalFiles: panel(["one", "two"]) });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow panel The task");
-      const events = eventsOf(rpc);
-      const told = events.filter(({ type, state }) => type === "branch" && state !== "works").map(({ state }) => state);
-      assert.deepEqual(told.sort(), ["done", "done", "started", "started"]);
-      assert.equal(events.filter(({ type }) => type === "started").length, 1);
-      assert.equal(events.at(-1).type, "ended");
-      await rpc.close();
-    });
   });
 }

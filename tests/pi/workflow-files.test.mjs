@@ -1,11 +1,11 @@
 // The workflow's own files: its folder as a value, and `scripts/`, which belongs to the rules of a run.
 
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { endsOf, panel, team } from "./harness/branches.mjs";
-import { LONG, VERSIONS, variants } from "./harness/extent.mjs";
+import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { bash, write } from "./harness/limited.mjs";
 import { readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
@@ -125,44 +125,6 @@ for (const version of VERSIONS) {
       await rpc.close();
       assert.equal(states(readSession(sandbox)).at(-1).active, false);
     });
-
-    /** Changes while no pi runs. @type {Record<string, (sandbox: Sandbox) => void>} */
-    const changes = {
-      "has changed": (sandbox) => writeFileSync(scriptOf(sandbox), "true\n"),
-      "is gone": (sandbox) => rmSync(scriptOf(sandbox)),
-      "is new, with escape sequences in its name": (sandbox) => writeFileSync(scriptOf(sandbox, "\x1b[2J\nx"), ""),
-      "is not UTF-8": (sandbox) => writeFileSync(scriptOf(sandbox, "bytes"), Buffer.from([0xff, 0xfe, 0])),
-      "is too large": (sandbox) => writeFileSync(scriptOf(sandbox, "large"), Buffer.alloc(1024 * 1024 + 1)),
-      "is a link": (sandbox) => symlinkSync("/etc/passwd", scriptOf(sandbox, "link")),
-      "is one of 101": (sandbox) => {
-        for (let number = 0; number < 99; number += 1) writeFileSync(scriptOf(sandbox, `${number}`), "");
-      },
-      "is a folder behind a link": (sandbox) => {
-        mkdirSync(join(sandbox.project, "elsewhere"));
-        symlinkSync(join(sandbox.project, "elsewhere"), scriptOf(sandbox, "folder"));
-      },
-    };
-    for (const [what, change] of variants(Object.entries(changes))) {
-      test(`hold a run that was killed when one ${what}`, LONG, async (t) => {
-        const { sandbox } = await stage(t, () => REST, { projectFiles: DOCTOR, globalFiles: REPORT });
-        const first = await startRpc({ version, sandbox, onDialog: ({ options }) => options?.at(-1) });
-        await first.promptAndSettle("/workflow doctor Heal");
-        await first.kill();
-        const shown = async () => {
-          const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
-          const told = notices(rpc).join("\n");
-          assert.deepEqual(rpc.extensionErrors(), []);
-          await rpc.close();
-          return told;
-        };
-        assert.doesNotMatch(await shown(), /its rules are|cannot be read/);
-        change(sandbox);
-        const told = await shown();
-        assert.match(told, /its rules are no longer those|the files of the workflow “doctor” cannot be read/);
-        // eslint-disable-next-line no-control-regex
-        assert.doesNotMatch(told, /\x1b/);
-      });
-    }
 
     test("hold a branch and its run when they change while the branch works", LONG, async (t) => {
       const gate = [{ run: 'sh "$dir/scripts/check.sh"', env: DIR }];
