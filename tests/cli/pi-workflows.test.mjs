@@ -21,7 +21,7 @@ import { test } from "node:test";
 import { canConfine } from "#sandbox";
 import { LONG, variants } from "../pi/harness/extent.mjs";
 import { NODE, PI_VERSIONS, REPO, piCli } from "../pi/harness/pi.mjs";
-import { phaseFile, workflow } from "../pi/harness/workflows.mjs";
+import { workflow } from "../pi/harness/workflows.mjs";
 
 const CLI = join(REPO, "cli/pi-workflows.js");
 const FLOW = workflow("flow", [{ id: "look", tools: { blacklist: ["edit"] } }, "@part"], { loopable: false });
@@ -278,225 +278,78 @@ test("show and run-through print the messages to an agent", (t) => {
   });
 });
 
-/** A triage whose outcome decides on the design, and a review that leads back. */
-const BRANCHES = workflow(
-  "fix",
-  [
-    { id: "triage", outcomes: { small: "next", large: "next" } },
-    "design",
-    { id: "review", outcomes: { issues: { to: "triage", max: 1 }, clean: "next" } },
-  ],
-  {
-    inputs: { scope: { type: "choice", options: ["api", "web"] }, note: { type: "text", default: "none" } },
-    phases: [
-      "triage.md",
-      { phase: "design.md", when: { "outcome.triage": "large", "input.scope": "api" } },
-      "review.md",
-    ],
+/** A plan with outcomes and outputs, a phase that depends on them, a question, and groups for each item of lists. */
+const PLAYED = workflow("fix", [], {
+  inputs: {
+    scope: { type: "choice", options: ["api", "web"] },
+    note: { type: "text", default: "none" },
+    files: { type: "list", default: ["x"] },
   },
-);
-
-test("run-through goes the way of the inputs and outcomes", (t) => {
-  const { run } = place(t, BRANCHES);
-  assert.deepEqual(run(["check", "--strict"]), { status: 0, stdout: "1 workflow, no errors.\n", stderr: "" });
-  const titles = (/** @type {string[]} */ ...options) => {
-    const { status, stdout, stderr } = run(["run-through", "fix", ...options]);
-    assert.deepEqual([status, stderr], [0, ""]);
-    return stdout
-      .split("\n")
-      .filter((line) => line.startsWith("━━"))
-      .slice(2);
-  };
-  assert.deepEqual(titles("--input", "scope=api"), [
-    "━━ Turn 2: it calls workflow_step with next and the outcome small, and is told ━━",
-    "━━ It calls workflow_step with next and the outcome clean, and is told ━━",
-    "━━ What the user is shown at the end ━━",
-  ]);
-  const large = ["--input", "scope=api", "--outcome", "triage=large,small"];
-  assert.deepEqual(titles(...large, "--outcome", "review=issues"), [
-    "━━ Turn 2: it calls workflow_step with next and the outcome large, and is told ━━",
-    "━━ Turn 3: it calls workflow_step with next, and is told ━━",
-    "━━ Turn 4: it calls workflow_step with next and the outcome issues, and is told ━━",
-    "━━ Turn 5: it calls workflow_step with next and the outcome small, and is told ━━",
-    "━━ It calls workflow_step with next and the outcome issues, and is told ━━",
-    "━━ What the user is told ━━",
-  ]);
-  // The task is not read as values of inputs.
-  const { stdout } = run([
-    "run-through",
-    "fix",
-    "--task",
-    "scope=web note=x",
-    "--input",
-    "scope=api",
-    "--input",
-    'note=a "b" \\ c=d',
-  ]);
-  assert.ok(stdout.includes("Do triage for scope=web note=x."), stdout);
-  assert.ok(stdout.includes('a "b" \\ c=d'), stdout);
-});
-
-test("run-through takes lists without an item, and the outcomes of a phase for all items", (t) => {
-  const lists = {
-    ...workflow("lists", [{ id: "plan", outputs: { tasks: { type: "list" } } }], {
-      inputs: { files: { type: "list" } },
-      phases: [
-        "plan.md",
-        { id: "own", each: "input.files", phases: ["look.md"] },
-        { id: "work", each: "output.plan.tasks", phases: ["do.md"] },
-      ],
-    }),
-    "lists/look.md": phaseFile({ id: "look" }),
-    "lists/do.md": phaseFile({ id: "do", outcomes: { ok: "next", bad: "stop" }, instructions: "Do {item}." }),
-  };
-  const { run } = place(t, lists);
-  const empty = run(["run-through", "lists", "--input", "files=", "--output", "plan.tasks="]).stdout;
-  assert.match(empty, /with next and the outputs tasks: \[\], and is told ━━\n\n✓ Advanced: Plan → DONE\n/);
-  const stopped = run(["run-through", "lists", "--input", "files=", "--outcome", "do=ok,bad"]).stdout;
-  assert.ok(run(["show", "lists"]).stdout.includes("\n\nDo (none).\n"), "its list is not known");
-  assert.match(stopped, /⛔ The lists was stopped in 🔹 Do: bad\n/);
-});
-
-/** A plan whose outputs decide on the design and on a nested workflow. */
-const PLANNED = {
-  ...workflow("plan", [
+  phases: [
     {
       id: "plan",
-      outputs: {
-        size: { type: "choice", options: ["small", "large"] },
-        tasks: { type: "list" },
-        n: { type: "number", optional: true },
-      },
+      prompt: "Plan {description}: {input.note}.",
+      outcomes: { small: "next", large: "next" },
+      outputs: { n: { type: "number" }, tasks: { type: "list" } },
     },
-    { id: "design", when: { "output.plan.size": "large" } },
-    { id: "@deep", with: { n: "{output.plan.n}" } },
-    { id: "build", instructions: "{output.plan.tasks}" },
-  ]),
-  ...workflow("deep", [{ id: "dig", when: { "input.n": 2 } }, "fill"], {
-    show: "workflows",
-    commandName: undefined,
-    initialMessage: undefined,
-    inputs: { n: { type: "number", default: 1 } },
-  }),
-};
-
-test("run-through plays the answer to a question", (t) => {
-  const { run } = place(
-    t,
-    workflow("asks", ["plan", "build"], {
-      phases: ["plan.md", { ask: "Is it right?", id: "ok", outcomes: { go: "next", drop: "stop" } }, "build.md"],
-    }),
-  );
-  assert.match(run(["run-through", "asks", "--answer", "ok=go"]).stdout, /ok → 🔹 Build\n/);
-  assert.match(run(["run-through", "asks", "--answer", "ok=drop"]).stdout, /⛔ The asks was stopped in ❓ ok: drop\n/);
-  assert.equal(
-    run(["run-through", "asks", "--answer", "ok"]).stderr,
-    '--answer takes ID=NAME[,NAME...], but is "ok".\n',
-  );
+    { id: "design", prompt: "Design.", when: { "outcome.plan": "large", "input.scope": "api", "output.plan.n": 2 } },
+    { ask: "Is it right?", id: "ok", outcomes: { go: "next", drop: "stop" } },
+    { id: "work", each: "output.plan.tasks", phases: [{ id: "do", prompt: "Do {item} of {itemCount}." }] },
+    { id: "files", each: "input.files", phases: [{ id: "look", prompt: "Look at {item} of {itemCount}." }] },
+    { id: "fixed", each: ["a"], phases: [{ id: "last", prompt: "End with {item}." }] },
+  ],
 });
 
-test("run-through plays the items that are given for a group", (t) => {
-  const files = {
-    ...workflow("tasks", [{ id: "plan", outputs: { tasks: { type: "list" } } }, "do"], {
-      inputs: { files: { type: "list", default: ["x"] } },
-      phases: [
-        "plan.md",
-        { id: "work", each: "output.plan.tasks", phases: ["do.md"] },
-        { id: "files", each: "input.files", phases: [{ phase: "do.md", id: "look" }] },
-        { id: "fixed", each: ["a"], phases: [{ phase: "do.md", id: "last" }] },
-      ],
-    }),
-    "tasks/do.md": phaseFile({ id: "do", instructions: "Do {item} of {itemCount}." }),
+test("run-through takes inputs, outcomes, outputs, answers and items", (t) => {
+  const { run } = place(t, PLAYED);
+  const play = (/** @type {string[]} */ ...options) => {
+    const { status, stdout, stderr } = run(["run-through", "fix", "--input", "scope=api", ...options]);
+    assert.deepEqual([status, stderr], [0, ""]);
+    return stdout;
   };
-  const { run } = place(t, files);
-  const { stdout, stderr } = run([
-    "run-through",
-    "tasks",
-    "--item",
-    "work=the door",
-    "--item",
-    "files=a.md",
-    "--item",
-    "work=the roof",
-    "--item",
-    "files=b.md",
+  const lines = (/** @type {string} */ stdout) => stdout.match(/^(Design|Do .*|Look at .*|End .*)\.$/gm);
+  // The task is not read as values of inputs.
+  const words = ["--task", "scope=web note=x", "--input", 'note=a "b" \\ c=d', "--outcome", "plan=large"];
+  const items = ["work=the door", "files=a.md", "work=the roof", "files=b.md"].flatMap((item) => ["--item", item]);
+  const large = play(...words, "--output", "plan.n=2", ...items, "--answer", "ok=go");
+  assert.ok(large.includes('Plan scope=web note=x: a "b" \\ c=d.'), large);
+  assert.match(large, /with next and the outcome large and the outputs n: 2, tasks: \[the door, the roof\], and is told/);
+  assert.deepEqual(lines(large), [
+    "Design.",
+    "Do the door of 2.",
+    "Do the roof of 2.",
+    "Look at a.md of 2.",
+    "Look at b.md of 2.",
+    "End with a.",
   ]);
-  assert.equal(stderr, "");
-  assert.deepEqual(
-    [...stdout.matchAll(/^Do .* of \d\.$/gm)].map(([line]) => line),
-    ["Do the door of 2.", "Do the roof of 2.", "Do a.md of 2.", "Do b.md of 2.", "Do a of 1."],
-  );
-  for (const [item, error] of /** @type {[string, string][]} */ ([
-    ["wrok=x", "There is no repeated group `wrok`. Did you mean `work`? There are work, files, fixed.\n"],
-    ["fixed=x", "The items of `fixed` stand in its file.\n"],
-    ["work", '--item takes GROUP=TEXT, but is "work".\n'],
-  ])) {
-    assert.deepEqual(run(["run-through", "tasks", "--item", item]), { status: 2, stdout: "", stderr: error });
-  }
+  const tasks = ["--output", "plan.tasks=one two", "--output", "plan.tasks=three", "--input", "files="];
+  assert.deepEqual(lines(play(...tasks)), ["Do one two of 2.", "Do three of 2.", "End with a."]);
+  assert.match(play("--answer", "ok=drop"), /⛔ The fix was stopped in ❓ ok: drop\n/);
 });
 
-test("run-through goes the way of the outputs", (t) => {
-  const { run } = place(t, PLANNED);
-  assert.deepEqual(run(["check", "--strict"]), { status: 0, stdout: "2 workflows, no errors.\n", stderr: "" });
-  const { stdout, stderr } = run([
-    "run-through",
-    "plan",
-    "--output",
-    "plan.size=large",
-    "--output",
-    "plan.tasks=one two",
-    "--output",
-    "plan.tasks=three",
-    "--output",
-    "plan.n=2",
-  ]);
-  assert.equal(stderr, "");
-  assert.ok(
-    stdout.includes(
-      "━━ Turn 2: it calls workflow_step with next and the outputs n: 2, size: large, tasks: [one two, three], and is told ━━\n\n✓ Advanced: Plan → 🔹 Design\n",
-    ),
-    stdout,
-  );
-  assert.ok(
-    stdout.includes("\n1. one two\n2. three\n") && stdout.includes("Entered subworkflow 'The deep': Design → 🔹 Dig"),
-    stdout,
-  );
-  assert.match(
-    run(["run-through", "plan"]).stdout,
-    /with next and the outputs size: small, tasks: \[\(tasks 1\), \(tasks 2\)\], and is told ━━\n\n✓ Entered subworkflow 'The deep': Plan → 🔹 Fill\nPassed over: Design \(output\.plan\.size is small, not large\), Dig/,
-  );
-  for (const [options, error] of /** @type {[string[], string][]} */ ([
-    [["--output", "plan.size=larg"], "`plan.size`: expected `small` or `large`, found `larg`. Did you mean `large`?\n"],
-    [
-      ["--output", "plan.siz=large"],
-      "There is no output `plan.siz`. Did you mean `plan.size`? There are plan.size, plan.tasks, plan.n.\n",
-    ],
-    [["--output", "size"], '--output takes ID.NAME=VALUE, but is "size".\n'],
-  ])) {
-    assert.deepEqual(run(["run-through", "plan", ...options]), { status: 2, stdout: "", stderr: error });
-  }
-});
-
-test("run-through refuses inputs and outcomes that there are not", (t) => {
-  const { run } = place(t, BRANCHES);
+test("run-through refuses what there is not", (t) => {
+  const { run } = place(t, PLAYED);
   const api = ["--input", "scope=api"];
   for (const [options, stderr] of variants(
     /** @type {[string[], string][]} */ ([
       [[], "Inputs without a value: --input scope=… (`api` or `web`)\n"],
-      [["--input", "scope=wep"], "`scope`: expected `api` or `web`, found `wep`. Did you mean `web`?\n"],
-      [["--input", "scop=web"], "There is no input `scop`. Did you mean `scope`?\n"],
       [["--input", "scope"], '--input takes NAME=VALUE, but is "scope".\n'],
       [["--input", "=x"], '--input takes NAME=VALUE, but is "=x".\n'],
       [["--input", ""], "--input needs a value.\n"],
       [[...api, ...api], "`scope` is given twice.\n"],
-      [[...api, "--outcome", "triage="], '--outcome takes ID=NAME[,NAME...], but is "triage=".\n'],
+      [[...api, "--outcome", "plan="], '--outcome takes ID=NAME[,NAME...], but is "plan=".\n'],
+      [[...api, "--answer", "ok"], '--answer takes ID=NAME[,NAME...], but is "ok".\n'],
+      [[...api, "--output", "size"], '--output takes ID.NAME=VALUE, but is "size".\n'],
+      [[...api, "--output", "plan.n=x"], "`plan.n`: expected a number, found `x`.\n"],
       [
-        [...api, "--outcome", "triage=small,lage"],
-        "`lage` is no outcome of `triage`. Did you mean `large`? There are small, large.\n",
+        [...api, "--output", "plan.task=x"],
+        "There is no output `plan.task`. Did you mean `plan.tasks`? There are plan.n, plan.tasks.\n",
       ],
+      [[...api, "--item", "work"], '--item takes GROUP=TEXT, but is "work".\n'],
+      [[...api, "--item", "fixed=x"], "The items of `fixed` stand in its file.\n"],
       [
-        [...api, "--outcome", "triag=small"],
-        "There is no phase `triag` with outcomes. Did you mean `triage`? There are review, triage.\n",
+        [...api, "--item", "wrok=x"],
+        "There is no repeated group `wrok`. Did you mean `work`? There are work, files, fixed.\n",
       ],
     ]),
     3,
@@ -614,64 +467,6 @@ test("may refuses names that it does not know", (t) => {
   )) {
     assert.deepEqual(run(["may", ...parameters]), { status: 2, stdout: "", stderr }, parameters.join(" "));
   }
-});
-
-test("show and graph name the limits of phases", (t) => {
-  const { run } = place(t, { ...LIMITED, ...PART });
-  const show = run(["show", "flow"]).stdout;
-  assert.ok(
-    show.includes(
-      "  1. 🔹 Plan\n     writes docs/plan.md, tests/, no network\n  2. 🔹 Look  (only read, bash, deploy)\n     writes nothing\n  3.",
-    ),
-    show,
-  );
-  assert.ok(show.includes("**Writable in this phase:** docs/plan.md, tests/. Commands run in a sandbox: "), show);
-  assert.ok(run(["graph", "flow"]).stdout.includes('  n1>"writes docs/plan.md, tests/, no network"]:::note\n'));
-});
-
-const BOUNDED = {
-  ...workflow(
-    "flow",
-    [
-      { id: "plan", model: ["best:high", "some/model"], budget: { turns: 5 } },
-      { id: "fix", outcomes: { clean: "next", issues: "plan" } },
-      "@part",
-    ],
-    {
-      budget: { cost: 2.5 },
-      inputs: { scope: { type: "text" } },
-      phases: ["plan.md", "fix.md", { subworkflow: "part", with: { of: "{input.scope}" } }],
-    },
-  ),
-  ...workflow("part", ["do"], {
-    show: "workflows",
-    commandName: undefined,
-    initialMessage: undefined,
-    budget: { time: "20m" },
-    inputs: { of: { type: "text" } },
-  }),
-};
-
-test("show and graph name models, budgets and the values of with", (t) => {
-  const { run } = place(t, BOUNDED);
-  const show = run(["show", "flow"]).stdout;
-  assert.ok(show.includes("\nFor the whole run, budget: $2.50.\n"), show);
-  assert.ok(show.includes("  1. 🔹 Plan\n     model: best:high or some/model\n     budget: 5 turns\n  2."), show);
-  assert.ok(
-    show.includes("  3. The part > 🔹 Do\n     The part, with: of={input.scope}\n     The part, budget: 20m\n\n"),
-    show,
-  );
-  const notes = run(["graph", "flow"])
-    .stdout.split("\n")
-    .filter((line) => line.includes(":::note"))
-    .map((line) => line.trim());
-  assert.deepEqual(notes, [
-    'n1>"budget: $2.50"]:::note',
-    'n2>"model: best:high or some/model"]:::note',
-    'n3>"budget: 5 turns"]:::note',
-    'n4>"with: of={input.scope}"]:::note',
-    'n5>"budget: 20m"]:::note',
-  ]);
 });
 
 test("new writes a workflow that checks clean and runs through", (t) => {

@@ -72,6 +72,13 @@ const FILES = {
     put: (folder) => writeFileSync(join(folder, "workflow.yaml"), Buffer.from([0xff, 0xfe, 0, 1, 0xc3])),
     told: /UTF-8|not valid YAML/,
   },
+  "latin-1": {
+    put: (folder) => {
+      const text = `${HEAD}phases: [{ prompt: Look. }]\nhide: [pr\xfcfung/]\n`;
+      writeFileSync(join(folder, "workflow.yaml"), Buffer.from(text, "latin1"));
+    },
+    told: /pr\ufffdfung.* is not valid UTF-8/,
+  },
   "ten-thousand-phases": {
     put: (folder) => {
       writeFileSync(join(folder, "workflow.yaml"), `${HEAD}phases: [${"a.md,".repeat(10_000)}]\n`);
