@@ -3,7 +3,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { branchOf } from "./harness/branches.mjs";
-import { VERSIONS } from "./harness/extent.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { messageText } from "./harness/scripted-model.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -48,43 +47,41 @@ const play = (request) => {
   return isOver ? { text: "All done." } : next("Seen.");
 };
 
-for (const version of VERSIONS) {
-  suite(`pi ${version}: a workflow of one file`, { concurrency: 2 }, () => {
-    test("is played to its end, with branches and a nested one, and killed in between", async (t) => {
-      let asked = 0;
-      const script = (/** @type {ChatRequest} */ request) => {
-        asked += 1;
-        if (asked < 3) return [EDIT, BASH][asked - 1];
-        return asked === 3 ? { hang: true } : play(request);
-      };
-      const { model, sandbox } = await stage(t, script, { projectFiles: FILES });
-      const first = await startRpc({ version, sandbox });
-      void first.prompt("/workflow tidy the desk");
-      await model.waitForRequests(3);
-      assert.equal(statusTexts(first).at(-1), "Tidy > Look Around [1/4]");
-      await first.kill();
+suite("a workflow of one file", { concurrency: 2 }, () => {
+  test("is played to its end, with branches and a nested one, and killed in between", async (t) => {
+    let asked = 0;
+    const script = (/** @type {ChatRequest} */ request) => {
+      asked += 1;
+      if (asked < 3) return [EDIT, BASH][asked - 1];
+      return asked === 3 ? { hang: true } : play(request);
+    };
+    const { model, sandbox } = await stage(t, script, { projectFiles: FILES });
+    const first = await startRpc({ sandbox });
+    void first.prompt("/workflow tidy the desk");
+    await model.waitForRequests(3);
+    assert.equal(statusTexts(first).at(-1), "Tidy > Look Around [1/4]");
+    await first.kill();
 
-      const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
-      await rpc.promptAndSettle("Go on");
-      const entries = await rpc.entries();
-      const results = storedResults(entries);
-      assert.match(results[0], /"edit".*(refused|blocked)/i);
-      assert.match(results[1], /Read-only file system|Permission denied|cannot/i);
-      const expected = ["End with Seen..", "Look at the desk.", "Look within."];
-      assert.deepEqual(instructions(model.requests), [
-        ...expected,
-        "Tidy the left of the desk.",
-        "Tidy the right of the desk.",
-      ]);
-      assert.equal(ends(entries).length, 1);
-      assert.deepEqual(
-        paths(states(entries))
-          .filter((path, index, all) => path !== all[index - 1])
-          .slice(0, 4),
-        ["tidy:0", "tidy:1", "tidy:2 inner:0", "tidy:3"],
-      );
-      assert.deepEqual(rpc.extensionErrors(), []);
-      await rpc.close();
-    });
+    const rpc = await startRpc({ sandbox, args: ["--continue"] });
+    await rpc.promptAndSettle("Go on");
+    const entries = await rpc.entries();
+    const results = storedResults(entries);
+    assert.match(results[0], /"edit".*(refused|blocked)/i);
+    assert.match(results[1], /Read-only file system|Permission denied|cannot/i);
+    const expected = ["End with Seen..", "Look at the desk.", "Look within."];
+    assert.deepEqual(instructions(model.requests), [
+      ...expected,
+      "Tidy the left of the desk.",
+      "Tidy the right of the desk.",
+    ]);
+    assert.equal(ends(entries).length, 1);
+    assert.deepEqual(
+      paths(states(entries))
+        .filter((path, index, all) => path !== all[index - 1])
+        .slice(0, 4),
+      ["tidy:0", "tidy:1", "tidy:2 inner:0", "tidy:3"],
+    );
+    assert.deepEqual(rpc.extensionErrors(), []);
+    await rpc.close();
   });
-}
+});
