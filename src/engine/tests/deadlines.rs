@@ -120,11 +120,7 @@ fn a_dialog_takes_no_time_and_a_check_that_hangs_ends() {
             other => panic!("{other:?}"),
         };
     let check = next(&mut session);
-    let ran = |end| {
-        let (output, standard_output, output_file) = (String::new(), None, None);
-        Answer::Ran(Ran { cut_bytes: 0, end, duration_ms: 1, output, standard_output, output_file })
-    };
-    let asked = session.on(Event::Answer { ticket: check, answer: ran(CommandEnd::Exited(0)) });
+    let asked = session.on(Event::Answer { ticket: check, answer: entries::ended(CommandEnd::Exited(0)) });
     assert_eq!(session.set(), [Effect::StopTimer { id: BUDGET }], "{asked:?}");
     let Reply::Ask { ticket, .. } = asked.reply else { panic!() };
     session.files.newest_entry.set(Some(session.now));
@@ -135,7 +131,7 @@ fn a_dialog_takes_no_time_and_a_check_that_hangs_ends() {
     let check = next(&mut session);
     let ended = session.later(50_000, BUDGET);
     assert!(ended.effects.contains(&Effect::Abort), "{ended:?}");
-    let _ = session.on(Event::Answer { ticket: check, answer: ran(CommandEnd::Cancelled) });
+    let _ = session.on(Event::Answer { ticket: check, answer: entries::ended(CommandEnd::Cancelled) });
     assert_eq!((session.aborted(), &*session.kind_of_pause()), (Vec::new(), "budget"));
 }
 

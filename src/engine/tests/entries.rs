@@ -16,6 +16,12 @@ pub(super) fn ran(status: u32, output: &str) -> Answer {
     Answer::Ran(Ran { cut_bytes: 0, end, duration_ms: 1200, output: output.into(), standard_output, output_file: None })
 }
 
+/// The result of a command that has ended so, without output.
+pub(super) fn ended(end: CommandEnd) -> Answer {
+    let (output, standard_output, output_file) = (String::new(), None, None);
+    Answer::Ran(Ran { cut_bytes: 0, end, duration_ms: 5, output, standard_output, output_file })
+}
+
 /// A session with a workflow of these entries; `a` and `b` are phases.
 fn session(entries: &str) -> Session {
     let mut session = Session::new(&[("w", &["a", "b"])]);
@@ -244,18 +250,7 @@ fn a_step_to_which_the_end_of_a_budget_leads_waits_for_the_user() {
 
 #[test]
 fn a_step_that_was_stopped_or_cannot_start_pauses() {
-    for answer in [
-        Answer::Cancelled,
-        Answer::NoUi,
-        Answer::Ran(Ran {
-            cut_bytes: 0,
-            end: CommandEnd::NotStarted("no shell".into()),
-            duration_ms: 0,
-            output: String::new(),
-            standard_output: None,
-            output_file: None,
-        }),
-    ] {
+    for answer in [Answer::Cancelled, Answer::NoUi, ended(CommandEnd::NotStarted("no shell".into()))] {
         let mut session = session(MIDDLE);
         let _ = session.command("workflow", "w x");
         let output = session.next_at_work();

@@ -277,14 +277,7 @@ fn while_a_gate_is_checked_other_calls_are_refused() {
 #[test]
 fn an_interrupted_command_is_no_failed_attempt() {
     let mut session = Session::gated(TESTS);
-    let stopped = Answer::Ran(Ran {
-        cut_bytes: 0,
-        end: CommandEnd::Cancelled,
-        duration_ms: 5,
-        output: String::new(),
-        standard_output: None,
-        output_file: None,
-    });
+    let stopped = entries::ended(CommandEnd::Cancelled);
     for answer in [stopped, Answer::Cancelled] {
         let (ticket, _) = asked(session.next_later().reply);
         let output = session.answer(ticket, answer);
@@ -302,14 +295,7 @@ fn an_interrupted_command_is_no_failed_attempt() {
         (CommandEnd::NotStarted("no shell".into()), "it did not start: no shell"),
     ] {
         let (ticket, _) = asked(session.next_later().reply);
-        let answer = Answer::Ran(Ran {
-            cut_bytes: 0,
-            end,
-            duration_ms: 5,
-            output: String::new(),
-            standard_output: None,
-            output_file: None,
-        });
+        let answer = entries::ended(end);
         let text = told(&session.answer(ticket, answer));
         assert!(text.contains(&format!("the tests: {words} after 5ms.")), "{text}");
     }

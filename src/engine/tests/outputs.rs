@@ -197,14 +197,7 @@ fn outputs_go_along_where_a_gate_waits_and_a_later_call_need_not_repeat_them() {
     let asked = session.on(Event::Step { input: r#"{"action":"next"}"#, nested: false }).reply;
     let Reply::Ask { ticket, request: Request::Exec { env, .. } } = asked else { panic!("{asked:?}") };
     assert_eq!(env, [("size".to_owned(), "large".to_owned())]);
-    let answer = Answer::Ran(Ran {
-        cut_bytes: 0,
-        end: CommandEnd::Exited(0),
-        duration_ms: 1,
-        output: String::new(),
-        standard_output: None,
-        output_file: None,
-    });
+    let answer = entries::ran(0, "");
     let _ = session.on(Event::Answer { ticket, answer });
     assert_eq!((session.at(), session.outputs("w:0").len()), ("build".to_owned(), 2));
 }

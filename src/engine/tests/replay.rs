@@ -95,16 +95,7 @@ fn a_run_with_a_gate_a_refused_entry_and_a_kill_is_replayed() {
     let _ = session.step("next");
     let not_stored = session.on(Event::NotStored { is_newest: false });
     assert!(matches!(&not_stored.effects[..], [Effect::AppendEntry { .. }]), "a complete entry: {not_stored:?}");
-    let ran = |status| {
-        Answer::Ran(Ran {
-            cut_bytes: 0,
-            end: CommandEnd::Exited(status),
-            duration_ms: 5,
-            output: "x".into(),
-            standard_output: None,
-            output_file: None,
-        })
-    };
+    let ran = |status| entries::ran(status, "x");
     let answer = |session: &mut Session, answer| {
         let ticket = session.last_ticket;
         session.on(Event::Answer { ticket, answer }).reply

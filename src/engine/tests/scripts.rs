@@ -54,15 +54,7 @@ fn each_workflow_has_its_own_folder_in_texts_and_commands() {
         panic!("no command");
     };
     assert_eq!(env, [("d".to_owned(), "/project/.pi/workflows/w".to_owned())]);
-    let ran = Ran {
-        cut_bytes: 0,
-        end: CommandEnd::Exited(0),
-        duration_ms: 1,
-        output: String::new(),
-        standard_output: None,
-        output_file: None,
-    };
-    let reply = session.on(Event::Answer { ticket, answer: Answer::Ran(ran) }).reply;
+    let reply = session.on(Event::Answer { ticket, answer: entries::ran(0, "") }).reply;
     assert!(format!("{reply:?}").contains("Nested in /home/workflows/n."), "{reply:?}");
 }
 

@@ -302,14 +302,7 @@ fn every_bound_can_be_the_value_of_an_input() {
         for _ in 0..2 {
             let (ticket, timeout_ms) = limit(&output);
             assert_eq!(timeout_ms, milliseconds);
-            let answer = Answer::Ran(Ran {
-                cut_bytes: 0,
-                end: CommandEnd::Exited(0),
-                duration_ms: 1,
-                output: String::new(),
-                standard_output: None,
-                output_file: None,
-            });
+            let answer = entries::ran(0, "");
             output = session.on(Event::Answer { ticket, answer });
             ended.extend(output.effects.iter().filter(|effect| matches!(effect, Effect::StartChild(_))).cloned());
         }
@@ -367,14 +360,7 @@ fn each_value_stays_in_its_place() {
         assert_eq!(command, "check \"$what\" \"$size\"", "{value:?}");
         let of = |name: &str| (name.to_owned(), value.to_owned());
         assert_eq!(env, [of("what"), of("size")]);
-        let answer = Answer::Ran(Ran {
-            cut_bytes: 0,
-            end: CommandEnd::Exited(0),
-            duration_ms: 1,
-            output: String::new(),
-            standard_output: None,
-            output_file: None,
-        });
+        let answer = entries::ran(0, "");
         let reply = session.on(Event::Answer { ticket, answer }).reply;
         let Reply::Ask { ticket, request: Request::Select { title, .. } } = reply else {
             panic!("{value:?}: {reply:?}")
