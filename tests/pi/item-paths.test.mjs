@@ -70,5 +70,24 @@ for (const version of VERSIONS) {
       assert.ok(told.some((text) => text.includes("**Writable in this phase:** src/web/ui/.")));
       assert.deepEqual(rpc.extensionErrors(), []);
     });
+
+    test("two items whose folders meet, and one that is no name, pause the run before an agent starts", async (t) => {
+      const calls = [plan("api", "web", "api/ui"), { text: "I wait." }, plan("api", "../web"), { text: "I wait." }];
+      const { model, sandbox } = await stage(t, calls, { globalFiles: FILES });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow w The task");
+      assert.match(
+        notices(rpc).join("\n"),
+        /\{"folder":"api"\} and \{"folder":"api\/ui"\} meet in `src\/api\/` and `src\/api\/ui\/`/,
+      );
+      await rpc.promptAndSettle("/workflow :back");
+      assert.match(
+        notices(rpc).join("\n"),
+        /\{"folder":"\.\.\/web"\}: the value of `\{item\.folder\}` has a component `\.\.`, in `src\/\{item\.folder\}\/`/,
+      );
+      assert.equal(requestsOf(model).length, 0);
+      assert.ok(!existsSync(join(sandbox.project, "src")));
+      assert.deepEqual(rpc.extensionErrors(), []);
+    });
   });
 }

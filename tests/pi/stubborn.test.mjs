@@ -248,6 +248,47 @@ for (const version of VERSIONS) {
       assert.match(visit.summary.text, /^Two\nlines, and \\d$/);
     });
 
+    test("arguments in another spelling are taken, and placeholders are not", async (t) => {
+      const call = (/** @type {object} */ input) => ({ calls: [{ name: "workflow_step", arguments: input }] });
+      const given = {
+        action: "Next ",
+        outcome: ["Good"],
+        outputs: '{"size":" large ","ok":"true","tasks":"[\\"a\\"]"}',
+      };
+      const answers = [
+        call({ ...given, summary: "<what you found or did>" }),
+        call({ ...given, summary: ["Found it."] }),
+      ];
+      const { model, sandbox } = await stage(t, [...answers, { text: "I rest." }], {
+        globalFiles: workflow(
+          "w",
+          [
+            {
+              ...phase,
+              outputs: {
+                size: { type: "choice", options: ["small", "large"] },
+                ok: { type: "flag" },
+                tasks: { type: "list" },
+              },
+            },
+            "last",
+          ],
+          { autoContinue: false },
+        ),
+      });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle(TASK);
+      const [refused, advanced] = toolResults(model.lastRequest());
+      assert.match(refused, /^⚠️ The summary is the placeholder/);
+      assert.match(advanced, /^✓ Advanced with `good`: Do → 🔹 Last\n/);
+      assert.deepEqual(Object.values(custom(await rpc.entries(), "workflow:state").at(-1).progress.outputs)[0].values, {
+        size: "large",
+        ok: true,
+        tasks: ["a"],
+      });
+      await rpc.close();
+    });
+
     test("in a branch", async (t) => {
       const { model, sandbox } = await stage(
         t,
