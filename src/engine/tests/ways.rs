@@ -129,6 +129,33 @@ fn at_the_bound_of_loops_the_run_pauses() {
 }
 
 #[test]
+fn a_bounded_way_leads_elsewhere_in_the_end_or_pauses_the_run() {
+    let bounded = |then: &str| {
+        let issues = format!("outcomes: {{clean: next, issues: {{to: build, max: 1{then}}}}}");
+        let workflow = format!("{HEAD}phases: [build.md, review.md, ship.md]\n");
+        let files = [("w/workflow.yaml", &*workflow), ("w/build.md", ""), ("w/review.md", &*issues), ("w/ship.md", "")];
+        let mut session = with(&files);
+        let _ = session.command("workflow", "w x");
+        let _ = session.on(Event::AgentStart);
+        session.goes(&[("", "review"), ("issues", "build"), ("", "review")]);
+        let (text, _) = session.next_with("issues");
+        (session, text)
+    };
+    let (session, text) = bounded(", then: stop");
+    assert!(text.starts_with("⛔ The workflow is stopped: * REVIEW was left with `issues`. Stop here"), "{text}");
+    assert!(session.stored_run().unwrap().is_stopped());
+    let (mut session, text) = bounded("");
+    assert!(text.starts_with("The workflow is paused: “REVIEW” was left with `issues` 1 time (max)."), "{text}");
+    let refused = told(&session.command("workflow", ":next issues"));
+    let expected =
+        "* REVIEW was left with `issues` 1 time (max). /workflow :skip ID goes to any phase of the workflow.";
+    assert_eq!(refused, expected);
+    // Counts begin anew after the pause.
+    let _ = session.resume("");
+    session.goes(&[("issues", "build")]);
+}
+
+#[test]
 fn the_user_names_an_outcome_and_goes_into_what_was_passed_over() {
     let mut session = triage("");
     let bad = told(&session.command("workflow", ":next smal"));
