@@ -82,7 +82,7 @@ for (const version of VERSIONS) {
     test("a provider that tells no usage does not switch a budget off", async (t) => {
       const { model, sandbox } = await stage(
         t,
-        (_, index) => ({ ...(index === 7 ? step("next") : read), rawUsage: "none" }),
+        (_, index) => ({ ...(index === 7 ? step("next") : read), unmetered: true }),
         {
           globalFiles: workflow("hello", ["look", "do"], { ...QUIET, budget: { cost: 0.0001, turns: 12 } }),
           modelConfig: PRICES,

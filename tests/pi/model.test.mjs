@@ -164,7 +164,7 @@ const HOLDS = {
     assert.deepEqual(lost.slice(cut.length), []);
     for (const { answer, stop, usage } of answers) {
       const { step } = log[answer];
-      if (!step.status && !step.rawUsage && stop !== "aborted")
+      if (!step.status && !step.unmetered && stop !== "aborted")
         assert.deepEqual([usage.input + usage.cacheRead, usage.output], [step.usage?.prompt, step.usage?.completion]);
     }
   },
@@ -315,8 +315,8 @@ const HOLDS = {
       loops: () => results.filter(hasMoved).length >= times,
       way: () => results.filter(hasMoved).length >= times,
       modelError: () => log.at(-1)?.step.status === 500,
-      unknownUsage: () => log.some(({ step }) => step.rawUsage),
-      unknownCost: () => log.some(({ step }) => step.rawUsage),
+      unknownUsage: () => log.some(({ step }) => step.unmetered),
+      unknownCost: () => log.some(({ step }) => step.unmetered),
       step: () =>
         /the end of a budget/.test(why)
           ? rules.at(only(course, "state").findLast((item) => item.state.key !== state.key)?.state.path ?? []).phase

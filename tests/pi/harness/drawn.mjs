@@ -248,7 +248,7 @@ const ANSWERS = (() => {
     "a text that is cut": [[1, 2, 4], () => ({ text: "I begin to", cut: true })],
     "a call that is cut": [[1, 2, 4], () => ({ ...calls(raw('{"action": "ne')), cut: true })],
     "an error": [[0.5, 1, 1.5], () => ({ status: 500 })],
-    "no usage": [[0.3, 0.5, 0.5], (right) => ({ ...calls(step(right)), rawUsage: "none" })],
+    "no usage": [[0.3, 0.5, 0.5], (right) => ({ ...calls(step(right)), unmetered: true })],
   };
 })();
 
@@ -304,7 +304,7 @@ export function drawnModel(seed, most) {
 
 /** Returns the least duration of turns, in milliseconds. @param {Turn[]} turns @param {number} delayMs */
 export function amounts(turns, delayMs) {
-  const priced = turns.flatMap(({ step }) => (step.status || step.rawUsage || !step.usage ? [] : [step.usage]));
+  const priced = turns.flatMap(({ step }) => (step.status || step.unmetered || !step.usage ? [] : [step.usage]));
   const sum = (/** @type {(usage: any) => number} */ of) => priced.reduce((total, usage) => total + of(usage), 0);
   const { input, output, cacheRead } = PRICES.cost;
   return {

@@ -20,7 +20,7 @@ import { PATIENCE_MS } from "./pi.mjs";
  * @property {{ prompt?: number, completion?: number, cacheRead?: number, cacheWrite?: number, reasoning?: number }}
  *   [usage] tokens reported to pi; `prompt` includes those of the cache, `completion` those of reasoning
  * @property {string} [answeredBy] the name of the model that the provider reports
- * @property {unknown} [rawUsage] sent as the usage as it is, whatever it is; "none" sends no usage at all
+ * @property {boolean} [unmetered] no usage is sent
  *
  * @typedef {object} ChatMessage
  * @property {string} role
@@ -169,10 +169,7 @@ function* chunks(step, index, requestLength) {
     });
   }
   yield delta({}, step.cut ? "length" : calls.length ? "tool_calls" : "stop");
-  if (step.rawUsage !== undefined) {
-    if (step.rawUsage !== "none") yield { choices: [], usage: step.rawUsage };
-    return;
-  }
+  if (step.unmetered) return;
   const prompt = step.usage?.prompt ?? Math.ceil(requestLength / 4);
   const completion = step.usage?.completion ?? Math.ceil((step.text?.length ?? 0) / 4) + 1;
   const total = prompt + completion;
