@@ -313,7 +313,10 @@ test("run-through takes inputs, outcomes, outputs, answers and items", (t) => {
   const items = ["work=the door", "files=a.md", "work=the roof", "files=b.md"].flatMap((item) => ["--item", item]);
   const large = play(...words, "--output", "plan.n=2", ...items, "--answer", "ok=go");
   assert.ok(large.includes('Plan scope=web note=x: a "b" \\ c=d.'), large);
-  assert.match(large, /with next and the outcome large and the outputs n: 2, tasks: \[the door, the roof\], and is told/);
+  assert.match(
+    large,
+    /with next and the outcome large and the outputs n: 2, tasks: \[the door, the roof\], and is told/,
+  );
   assert.deepEqual(lines(large), [
     "Design.",
     "Do the door of 2.",

@@ -7,7 +7,16 @@ import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { parseJsonLines, readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
-import { contextPrompt, countdownLines, custom, ends, pauses, statusTexts, waiting, workflow } from "./harness/workflows.mjs";
+import {
+  contextPrompt,
+  countdownLines,
+  custom,
+  ends,
+  pauses,
+  statusTexts,
+  waiting,
+  workflow,
+} from "./harness/workflows.mjs";
 
 const ASK = { text: "Which colour?" };
 const next = (/** @type {string} */ summary) => ({

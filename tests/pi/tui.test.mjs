@@ -7,7 +7,16 @@ import { readSession } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { startTui } from "./harness/tui.mjs";
-import { SHORT_COUNTDOWN, custom, nextUntilDone, shortCountdownIsOver, step, steps, userTexts, workflow } from "./harness/workflows.mjs";
+import {
+  SHORT_COUNTDOWN,
+  custom,
+  nextUntilDone,
+  shortCountdownIsOver,
+  step,
+  steps,
+  userTexts,
+  workflow,
+} from "./harness/workflows.mjs";
 
 /** @typedef {import("./harness/tui.mjs").Tui} Tui */
 
