@@ -1,67 +1,59 @@
 // Folders that some limits keep unchanged even in a writable folder: those that the limits name, and the agent's own, which
 // has the user's settings and limits, the code that the agent's program loads, and the sessions.
-import { lstatSync, readlinkSync } from "node:fs";
-import { dirname, join, parse, resolve, sep } from "node:path";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 
 import { findHidden } from "./hidden-paths.js";
+import { unlessFails } from "./plain.js";
+import { turnsOf } from "./ways.js";
 import { isBelow, realPath } from "./write-target.js";
 
-/**
- * The names and links of a folder that are kept from writing, and the check for files in it.
- * @typedef {{ names: string[], links: string[], check: (place: string, stat?: import("./hidden-paths.js").Stat) => void }} Kept
- */
+/** The depth to which links are looked for in a folder, and in folders to which they lead; the maximum number of links. */
+const [DEPTH, MAX_LINKS] = [3, 1000];
 
-/**
- * Returns the names of the folder, the links that lead to it, and a check that throws if a file lies in it.
- * @param {string} path its path, absolute
- * @param {string} [name] its name for users
- * @returns {Kept}
- */
-export function agentFolder(path, name = "the agent's folder") {
-  const places = findHidden([path], dirname(path));
-  const check = (/** @type {string} */ place, /** @type {import("./hidden-paths.js").Stat | undefined} */ stat) => {
-    if (places.holds(place, stat)) throw new Error(`${place} is in ${name}, which may not be written`);
-  };
-  return { names: places.folders, links: linksTo(path), check };
+/** @typedef {{ path: string, name: string }} Folder the absolute path of a folder, and the name of the folder for users */
+
+/** Returns the names of kept folders and of all that links in them lead to, and the turns of the ways there. @param {Folder[]} folders */
+export function keptTogether(folders) {
+  const all = folders.flatMap(({ path }) => [path, ...linksIn(path)]);
+  const turns = new Set(all.flatMap(turnsOf));
+  return { names: findHidden(all, "/").folders, turns: [...turns] };
 }
 
 /**
- * Returns several kept folders as one; `undefined` without any.
- * @param {Kept[]} all
- * @returns {Kept | undefined}
+ * Throws if a file lies in a kept folder, or is what a link there leads to.
+ * @param {Folder[]} folders
+ * @param {string} place the path of the file, without links
+ * @param {import("./hidden-paths.js").Stat} [stat] if the file exists
  */
-export function keptTogether(all) {
-  if (all.length === 0) return undefined;
-  return {
-    names: all.flatMap(({ names }) => names),
-    links: all.flatMap(({ links }) => links),
-    check: (place, stat) => all.forEach(({ check }) => check(place, stat)),
-  };
-}
-
-/**
- * Returns the links on the way to a path, each with its folder without links.
- * @param {string} path absolute
- * @returns {string[]}
- */
-function linksTo(path) {
-  const { root } = parse(path);
-  let at = root;
-  const links = [];
-  for (const part of path.slice(root.length).split(sep).filter(Boolean)) {
-    const next = join(at, part);
-    if (lstatSync(next, { throwIfNoEntry: false })?.isSymbolicLink())
-      links.push(next, ...linksTo(resolve(at, readlinkSync(next))));
-    at = realPath(next);
+export function checkKept(folders, place, stat) {
+  for (const { path, name } of folders) {
+    if (findHidden([path], "/").holds(place, stat)) throw new Error(`${place} is in ${name}, which may not be written`);
+    if (findHidden(linksIn(path), "/").holds(place, stat))
+      throw new Error(`${place} may not be written: a link in ${name} leads to it`);
   }
-  return links;
 }
 
 /**
- * Returns the writable paths that do not lie in a kept folder.
- * @param {string[]} writable
- * @param {Kept | undefined} kept
+ * Returns the links in a folder, and those in the folders to which these lead.
+ * @param {string} top absolute
  */
-export function outside(writable, kept) {
-  return writable.filter((path) => !kept?.names.some((name) => isBelow(path, name)));
+function linksIn(top) {
+  /** @type {Set<string>} */
+  const found = new Set();
+  const entered = new Set([top]);
+  const search = (/** @type {string} */ folder, depth = DEPTH) => {
+    for (const entry of unlessFails(() => readdirSync(folder, { withFileTypes: true })) ?? []) {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory() && depth > 1) search(path, depth - 1);
+      if (!entry.isSymbolicLink()) continue;
+      if (found.add(path).size > MAX_LINKS) throw new Error(`there are more than ${MAX_LINKS} links in ${top}`);
+      const target = unlessFails(() => realPath(path)); // A loop leads to nothing.
+      if (target === undefined || entered.has(target)) continue;
+      entered.add(target);
+      search(target);
+    }
+  };
+  search(top);
+  return [...found];
 }

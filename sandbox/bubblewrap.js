@@ -8,13 +8,13 @@ import { spawnSync } from "node:child_process";
 import { accessSync, constants, lstatSync, mkdtempSync, openSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join, relative, sep } from "node:path";
 
-import { isThere } from "./hidden-paths.js";
 import { known } from "./known.js";
 import { Mounts, OUTSIDE } from "./mounts.js";
 import { seccompFilter } from "./seccomp.js";
 import { privateFolder, sharedFolder } from "./session-folder.js";
 import { quoted } from "./shell-quote.js";
 import { makeFolder } from "./untrusted-files.js";
+import { isThere } from "./ways.js";
 import { isBelow, realPath } from "./write-target.js";
 
 /** @typedef {import("./command-line.js").Sandbox} Sandbox */
@@ -110,7 +110,9 @@ function bubblewrapArguments(sandbox) {
     }
     for (const path of foldersAround([...readOnly, ...hidden, ...fixed, ...unreadable, ...own], writable))
       mounts.bind(path, { writable: true });
-    for (const path of fixed) addFixed(path, mounts);
+    // The outermost first: the folders in a fixed one are mounted with it, writable.
+    for (const folder of [...new Set(fixed.map((path) => dirname(path)))].sort((a, b) => a.length - b.length))
+      addFixed(folder, mounts);
     for (const folder of own)
       if (writable.some((path) => isBelow(folder, path))) mounts.empty(folder, { writable: true });
     for (const path of readOnly) mounts.bind(path);
@@ -146,12 +148,11 @@ function foldersAround(paths, writable) {
 }
 
 /**
- * Makes a folder read-only, but not what is in it: nothing can be mounted in the place of a link.
- * @param {string} link
+ * Makes a folder read-only, but not what is in it: nothing can be mounted in the place of a link, or of nothing.
+ * @param {string} folder
  * @param {Mounts} mounts
  */
-function addFixed(link, mounts) {
-  const folder = dirname(link);
+function addFixed(folder, mounts) {
   mounts.bind(folder);
   for (const entry of readdirSync(folder, { withFileTypes: true }))
     if (!entry.isSymbolicLink() && !entry.name.includes(NOT_UTF8))

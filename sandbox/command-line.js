@@ -19,7 +19,7 @@ import { standIns, temporaryFolder } from "./session-folder.js";
  * @property {string} cwd
  * @property {string} temporary the folder for temporary files
  * @property {string[]} hidden folders and files that appear empty, whatever is writable
- * @property {string[]} fixed links in writable folders that stay as they are
+ * @property {string[]} fixed links, and names of nothing, in writable folders that stay as they are
  * @property {string[]} kept folders of `readOnly` that keep their names
  * @property {string[]} unreadable files and folders that can be neither read nor written
  * @property {import("./session-folder.js").StandIns} standIns the stand-ins for `unreadable` on Linux

@@ -4,13 +4,14 @@
 // Their paths stand in files that an agent may have written. So a folder that these files name is only ever hidden or
 // made read-only, and never created. It is writable only if it names the work tree in turn, at a place where nobody can
 // write who may not write the whole folder.
-import { accessSync, constants, lstatSync, statSync } from "node:fs";
+import { accessSync, constants, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 
 import { known } from "./known.js";
 import { readFile } from "./untrusted-files.js";
-import { absolutePath, isBelow, realPath } from "./write-target.js";
+import { isThere } from "./ways.js";
+import { absolutePath, isBelow, realPath, upwards } from "./write-target.js";
 
 /** The maximum size of a file with a path, of a configuration and of an index, in bytes. */
 const [MAX_PATH, MAX_CONFIG, MAX_INDEX] = [8 * 1024, 2 ** 20, 128 * 2 ** 20];
@@ -32,17 +33,23 @@ const OBJECT = /\/objects\/(?:[0-9a-f]{2}\/(?:[0-9a-f]{38}|[0-9a-f]{62})|pack\/p
 export const isObject = (path) => OBJECT.test(path);
 
 /** @typedef {{ tree: string, folder: string }} WorkTree a work tree, and its folder of git; both without links */
+/** @typedef {boolean | "closed"} Strict true: a file that cannot be read throws; `closed`: only one without the right to it */
 
-/** Notes the work trees around a folder. @param {string} folder absolute, without links */
-export function noteWorkTrees(folder) {
-  const before = known.trees.get(folder) ?? [];
-  const isNew = (/** @type {WorkTree} */ { folder }) => before.every((other) => other.folder !== folder);
-  const found = [...workTreesAround(folder)].flatMap(({ tree, folder }) => [
-    { tree, folder },
-    { tree, folder: commonGitFolder(folder) },
-  ]);
-  known.trees.set(folder, [...before, ...found.filter(isNew)].slice(-MAX_PLACES));
+/** Notes the work trees around a folder. @param {string} place absolute, without links @param {Strict} [strict] */
+export function noteWorkTrees(place, strict) {
+  for (const { tree, folder } of workTreesAround(place, strict))
+    known.trees.set(tree, new Set([...(known.trees.get(tree) ?? []), folder, commonGitFolder(folder)]));
 }
+
+/**
+ * Returns the work trees that were noted around a folder, and are still there.
+ * @param {string} place absolute, without links
+ * @returns {WorkTree[]}
+ */
+const notedAround = (place) =>
+  [...upwards(place)].flatMap((tree) =>
+    [...(known.trees.get(tree) ?? [])].filter(isThere).map((folder) => ({ tree, folder })),
+  );
 
 /**
  * Returns the folders of git, absolute and without links, of all work trees in which one of these paths is tracked:
@@ -57,13 +64,14 @@ export function trackingGitFolders(paths) {
     indexes.set(folder, tracks);
     return tracks(path);
   };
-  const folders = paths.flatMap((path) =>
-    [...workTreesAround(dirname(path))].flatMap(({ tree, folder }) =>
+  const folders = paths.flatMap((path) => {
+    noteWorkTrees(dirname(path), "closed");
+    return notedAround(dirname(path)).flatMap(({ tree, folder }) =>
       !isBelow(path, folder) && isTracked(relative(tree, path).split(sep).join("/"), folder)
-        ? [folder, commonGitFolder(folder)].filter((path) => isGitFolder(path))
+        ? [folder, commonGitFolder(folder)].filter((path) => isGitFolder(path, true))
         : [],
-    ),
-  );
+    );
+  });
   return [...new Set(folders)];
 }
 
@@ -77,7 +85,7 @@ export function trackingGitFolders(paths) {
 export function hiddenGitFolders(place, around) {
   const own = gitFolderAt(place, true);
   const trees = around
-    ? [...workTreesAround(place, true), ...(known.trees.get(place) ?? [])]
+    ? [...workTreesAround(place, true), ...notedAround(place)]
     : own === undefined
       ? []
       : [{ tree: place, folder: own }];
@@ -172,7 +180,7 @@ export function folderAbove(from, path) {
 /**
  * Returns the work trees that contain a folder, the innermost first.
  * @param {string} start absolute, without links
- * @param {boolean} [strict] throws if a file cannot be read
+ * @param {Strict} [strict]
  * @returns {Generator<WorkTree>}
  */
 function* workTreesAround(start, strict = false) {
@@ -183,7 +191,7 @@ function* workTreesAround(start, strict = false) {
   }
 }
 
-/** @param {string} tree @param {boolean} strict */
+/** @param {string} tree @param {Strict} strict */
 function gitFolderAt(tree, strict) {
   const git = join(tree, ".git");
   return attempt(() => {
@@ -209,9 +217,7 @@ export function commonGitFolder(folder, strict = false) {
  * @param {boolean} [strict] throws if the folder cannot be read
  */
 const isGitFolder = (folder, strict = false) =>
-  ["HEAD", "objects"].some(
-    (name) => attempt(() => lstatSync(join(folder, name), { throwIfNoEntry: false }), strict) !== undefined,
-  );
+  ["HEAD", "objects"].some((name) => attempt(() => isThere(join(folder, name)), strict));
 
 /** Returns true if a folder belongs to another user, who has closed it. @param {string} folder */
 const isOfAnother = (folder) =>
@@ -250,17 +256,15 @@ function otherObjects(folder) {
     const text = attempt(() => readFile(objects, "info/alternates", MAX_CONFIG).toString(), true) ?? "";
     for (const line of text.split("\n").filter((line) => line !== "" && !line.startsWith("#"))) {
       const path = line.startsWith('"') ? line.slice(1, -1).replace(/\\(["\\])/g, "$1") : line;
-      const real = attempt(() => realPath(resolve(objects, path)));
-      const isOther = real !== undefined && ["pack", "info"].some((name) => isThere(join(real, name)));
-      if (isOther && !found.includes(real)) found.push(real);
+      const place = resolve(objects, path);
+      const isOther = ["pack", "info"].some((name) => isThere(join(place, name)));
+      const real = isOther ? attempt(() => realPath(place)) : undefined;
+      if (real !== undefined && !found.includes(real)) found.push(real);
     }
     if (found.length > MAX_PLACES) throw new Error(`${folder} takes objects from too many folders`);
   }
   return found.slice(1);
 }
-
-/** @param {string} path */
-const isThere = (path) => attempt(() => lstatSync(path)) !== undefined;
 
 /**
  * Returns a function that tells if the index of a folder of git has a path, or something below it; or cannot be understood.
@@ -349,7 +353,7 @@ function parsed(bytes, hash) {
  * Returns the result of a function that reads a file; `undefined` if the file does not exist or cannot be read.
  * @template T
  * @param {() => T} read
- * @param {boolean} [strict] throws if the file cannot be read
+ * @param {Strict} [strict]
  * @returns {T | undefined}
  */
 function attempt(read, strict = false) {
@@ -357,7 +361,7 @@ function attempt(read, strict = false) {
     return read();
   } catch (error) {
     const { code } = /** @type {NodeJS.ErrnoException} */ (error);
-    if (strict && code !== "ENOENT" && code !== "ENOTDIR") throw error;
+    if (strict === "closed" ? code === "EACCES" : strict && code !== "ENOENT" && code !== "ENOTDIR") throw error;
     return undefined;
   }
 }

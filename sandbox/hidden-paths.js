@@ -3,13 +3,13 @@
 // A rule names a path, through links or not, existing or not. The target of the path has other names too: names in
 // other mounts of its file system, and hard links. Every call looks for both, since any program outside can make
 // them.
-import { lstatSync, readFileSync, readdirSync, readlinkSync } from "node:fs";
-import { basename, dirname, join, relative, resolve } from "node:path";
+import { lstatSync, readFileSync, readdirSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
 
 import { hiddenGitFolders, isObject } from "./git-folders.js";
 import { known } from "./known.js";
-import { unlessFails } from "./plain.js";
-import { MAX_LINKS, absolutePath, isBelow, realPath, spellings } from "./write-target.js";
+import { refuseOpenable } from "./ways.js";
+import { absolutePath, isBelow, realPath, spellings } from "./write-target.js";
 
 /**
  * A place that is hidden.
@@ -21,9 +21,6 @@ import { MAX_LINKS, absolutePath, isBelow, realPath, spellings } from "./write-t
 /**
  * @typedef {Pick<import("node:fs").BigIntStats | import("node:fs").Stats, "dev" | "ino" | "nlink" | "isDirectory">} Stat
  */
-
-/** The number of looks at a folder that cannot be reached. */
-const LOOKS = 20;
 
 /** Errors of a path that no process of this user reaches. */
 const UNREACHABLE = ["EACCES", "EPERM", "ELOOP", "ENAMETOOLONG"];
@@ -61,73 +58,6 @@ function placesOf(path) {
     }
   }
   return places;
-}
-
-/**
- * Throws if a path could not be reached because of a folder of this user: a command that runs beside could open the folder
- * again, and nothing in it would be covered.
- * @param {unknown} error
- * @param {string} path absolute
- */
-export function refuseOpenable(error, path) {
-  if (codeOf(error) === "EACCES" && !isClosedByOthers(path))
-    throw new Error(
-      `a folder above ${path} cannot be searched, so its limits cannot be carried out. Open it: chmod u+x`,
-    );
-}
-
-/**
- * Returns true if there is something at a path that can be reached.
- * @param {string} path absolute
- * @throws {Error} if a command that runs beside could make it reachable
- */
-export function isThere(path) {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch (error) {
-    refuseOpenable(error, path);
-    return false;
-  }
-}
-
-/**
- * Returns true if no command can open the folder that keeps from reaching a path: it belongs to another user, or its
- * file system refuses, not its mode. Several looks, since a command may open and close a folder all the time.
- * @param {string} path absolute
- */
-function isClosedByOthers(path) {
-  for (let looks = 0; looks < LOOKS; looks += 1) {
-    const folder = closedFolder(path);
-    if (folder === undefined || (folder.uid === process.getuid?.() && !(folder.mode & 0o100))) return false;
-    if (folder.uid !== process.getuid?.()) return true;
-  }
-  return true;
-}
-
-/**
- * Returns the last folder on the way to a path that can still be reached; `undefined` if the path can be reached now.
- * @param {string} path absolute
- * @returns {import("node:fs").Stats | undefined}
- */
-function closedFolder(path, links = 0) {
-  /** @type {string[]} */
-  const below = [];
-  for (let at = path; ; at = dirname(at)) {
-    try {
-      const folder = realPath(at);
-      if (below.length === 0) {
-        lstatSync(folder); // Of a mount, the name alone may be known.
-        return undefined;
-      }
-      const next = join(folder, below[0]);
-      const stat = unlessFails(() => lstatSync(next));
-      if (!stat?.isSymbolicLink() || links === MAX_LINKS) return lstatSync(folder);
-      return closedFolder(resolve(folder, readlinkSync(next), ...below.slice(1)), links + 1);
-    } catch {
-      if (at === dirname(at)) return undefined;
-      below.unshift(basename(at));
-    }
-  }
 }
 
 export class Hidden {

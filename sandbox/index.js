@@ -25,10 +25,10 @@
 //              ─┬─ command-line.js ─┬─ bubblewrap.js ── mounts.js, seccomp.js   Linux
 //               │                   └─ seatbelt.js                              macOS
 //               └─ agent-folder.js, git-folders.js, hard-links.js, hidden-paths.js, key-folders.js, placeholders.js
-//                  (git-exclude.js), running-commands.js, session-folder.js, sockets.js
+//                  (git-exclude.js), running-commands.js, session-folder.js, sockets.js ── listed-sockets.js
 //                  what is looked at, created and removed around a command line
 //   file-operations.js, exec.js ── output-file.js
-//   copies.js; below all: processes.js, untrusted-files.js, write-target.js, shell-quote.js, plain.js
+//   copies.js; below all: processes.js, untrusted-files.js, ways.js, write-target.js, shell-quote.js, plain.js
 //
 // Several sessions of one process have a `SandboxSession` each. What they share is one object for the process: the command
 // lines and searches that run (running-commands.js), the placeholders, of which the user's other processes know

@@ -3,7 +3,7 @@
 import { homedir, userInfo } from "node:os";
 import { isAbsolute, join } from "node:path";
 
-import { refuseOpenable } from "./hidden-paths.js";
+import { refuseOpenable } from "./ways.js";
 import { unlessFails } from "./plain.js";
 import { realPath } from "./write-target.js";
 

@@ -9,9 +9,9 @@ export const known = {
    */
   places: new Map(),
   /**
-   * The work trees that were around a folder when a session began in it: a later change of a file that names a folder of
-   * git gives no access to that folder.
-   * @type {Map<string, { tree: string, folder: string }[]>}
+   * The folders of git of each work tree around a folder in which a session began, or around a hidden path: a later change of
+   * a file that names a folder of git gives no access to that folder.
+   * @type {Map<string, Set<string>>}
    */
   trees: new Map(),
   /** True for a sandbox that has started, by whether it has a network. @type {Map<boolean, boolean>} */
@@ -22,8 +22,11 @@ export const known = {
 
 /** Adds what the other thread knows. @param {typeof known} other */
 export function learn({ places, trees, starts, copying }) {
-  for (const [path, all] of places) known.places.set(path, new Set([...(known.places.get(path) ?? []), ...all]));
-  for (const [folder, all] of trees) known.trees.set(folder, all);
+  for (const [own, other] of /** @type {const} */ ([
+    [known.places, places],
+    [known.trees, trees],
+  ]))
+    for (const [path, all] of other) own.set(path, new Set([...(own.get(path) ?? []), ...all]));
   for (const [network, starting] of starts) known.starts.set(network, starting);
   for (const [program, can] of copying) known.copying.set(program, can);
 }

@@ -1,13 +1,14 @@
 // The thread that looks at the file system for look.js: one request after the other, each of them in one go.
 import { parentPort } from "node:worker_threads";
 
-import { agentFolder } from "./agent-folder.js";
+import { checkKept, keptTogether } from "./agent-folder.js";
 import { canConfine } from "./command-line.js";
 import { trackingGitFolders } from "./git-folders.js";
 import { linkedOutside, readOnlyIn } from "./hard-links.js";
 import { findHidden } from "./hidden-paths.js";
 import { known, learn } from "./known.js";
 import { messageOf } from "./plain.js";
+import { socketCovers } from "./sockets.js";
 import { isBelow } from "./write-target.js";
 
 /** @typedef {typeof LOOKS} Looks */
@@ -15,8 +16,10 @@ import { isBelow } from "./write-target.js";
 
 const LOOKS = {
   canConfine,
+  keptTogether,
   linkedOutside,
   readOnlyIn,
+  socketCovers,
   trackingGitFolders,
   /** Returns the places that rules hide. @param {string[]} rules @param {string} cwd */
   hiddenPlaces: (rules, cwd) => findHidden(rules, cwd).places,
@@ -36,14 +39,14 @@ const LOOKS = {
    * Throws if a place is hidden, or lies in a kept folder.
    * @param {string[]} rules
    * @param {string} cwd
-   * @param {{ path: string, name: string }[]} kept
+   * @param {import("./agent-folder.js").Folder[]} kept
    * @param {string} place without links
    * @param {File} [file] if there is a file, which is no folder
    */
   check(rules, cwd, kept, place, file) {
     const stat = file && { ...file, isDirectory: () => false };
     findHidden(rules, cwd).check(place, stat);
-    for (const { path, name } of kept) agentFolder(path, name).check(place, stat);
+    checkKept(kept, place, stat);
   },
 };
 
@@ -56,6 +59,5 @@ parentPort?.on("message", ({ name, parameters, known: other }) => {
   } catch (/** @type {any} */ error) {
     answer = { error: { message: messageOf(error), ...(error?.code && { code: error.code }) } };
   }
-  // Work trees are noted by sessions, in the other thread, also during this look.
-  parentPort?.postMessage({ ...answer, known: { ...known, trees: new Map() } });
+  parentPort?.postMessage({ ...answer, known });
 });

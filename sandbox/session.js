@@ -1,22 +1,20 @@
 // The sandbox of one session of an agent: confines its command lines by the operating system, tells what its operations on
 // files may reach, and cleans up after both.
 import { randomBytes } from "node:crypto";
-import { lstatSync, mkdirSync, renameSync, rmSync, rmdirSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, rmdirSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 
-import { agentFolder, keptTogether, outside } from "./agent-folder.js";
 import { noteWorkTrees, writableGitFolders } from "./git-folders.js";
-import { isThere } from "./hidden-paths.js";
 import { keyFolders } from "./key-folders.js";
 import { look } from "./look.js";
 import { placeholders } from "./placeholders.js";
-import { unlessFails } from "./plain.js";
+import { messageOf, unlessFails } from "./plain.js";
 import { Busy, runningCommands } from "./running-commands.js";
 import { confinedLine } from "./command-line.js";
 import { TEMPORARY, ownFolders } from "./bubblewrap.js";
-import { noteSockets, socketCovers } from "./sockets.js";
 import { sessionFolder, standIns } from "./session-folder.js";
 import { inFolder, makeFolder } from "./untrusted-files.js";
+import { isThere, refuseOpenable, turnsOf } from "./ways.js";
 import { hasOtherCase, isBelow, realPath, upwards } from "./write-target.js";
 
 /** @typedef {import("./session-folder.js").SessionFolder} SessionFolder */
@@ -30,6 +28,7 @@ const MAX_NAMED = 5;
 /** The reasons for which a path in the list is read-only. */
 const READ_ONLY = {
   closed: "it cannot be reached or searched",
+  kept: "it belongs to a folder that is kept as it is, or a link there leads to it",
   linked: "files there have other names (hard links) elsewhere, which a write would change too",
   tracked: "something hidden is tracked in it, and its absence would be committed",
 };
@@ -37,6 +36,9 @@ const READ_ONLY = {
 const PATIENCE = 5000;
 /** The longest wait for the processes of a killed command line, and the time between two tries in a wait, in milliseconds. */
 const [LONGEST_END, LOOK] = [10_000, 50];
+
+/** The paths that command lines of this process could write: they may have moved sockets there. @type {Set<string>} */
+const written = new Set();
 
 export class SandboxSession {
   /**
@@ -80,13 +82,14 @@ export class SandboxSession {
 
   /** The sockets in the folders that the last command line could write. @type {string[]} */
   #sockets = [];
+  /** The reason why the last command line without a network could use no sockets, if any. @type {string | undefined} */
+  #forbidden;
   /** The start of the session, in milliseconds. */
   #since = 0;
 
   /** Notes the start of the session, and decides the folders of git. @param {string} cwd */
   begin(cwd) {
     this.#since = Date.now();
-    noteSockets([]);
     try {
       const of = realPath(cwd);
       unlessFails(() => placeholders.sweep(of));
@@ -228,6 +231,7 @@ export class SandboxSession {
           placeholders.create(directory ? `${path}/` : path, holder, true);
         } catch (error) {
           if (isPassing(error)) throw error;
+          refuseOpenable(error, path);
           // No process of this user can create the path. If none can reach the path, the look below tells.
           if (!isRaced(error) || isBelow(path, "/proc")) closed.push(path);
         }
@@ -298,33 +302,43 @@ export class SandboxSession {
     const trees = unreadable.length > 0 ? await look(watch, "git", "trackingGitFolders", unreadable) : [];
     const tracking = trees.filter((path) => !unreadable.some((hidden) => isBelow(path, hidden)));
     this.#addReadOnly("tracked", tracking);
-    const kept = keptTogether(this.#keptFolders(limits).map(({ path, name }) => agentFolder(path, name)));
+    const kept = await look(watch, "the agent's folder", "keptTogether", this.#keptFolders(limits));
     const listed = this.#withGitFolders(paths).filter((path) => !tracking.some((git) => isBelow(path, git)));
-    const all = outside(outermost(listed), kept);
+    const isKept = (/** @type {string} */ path) => kept.names.some((name) => isBelow(path, name));
+    this.#addReadOnly("kept", listed.filter(isKept));
+    const all = outermost(listed).filter((path) => !isKept(path));
     const keys = this.#hide(all);
-    keys.fixed.push(...(kept?.links.filter((link) => all.some((path) => isBelow(link, path))) ?? []));
     keys.hidden = keys.hidden.filter((path) => !unreadable.some((other) => isBelow(path, other)));
     const writable = placeholders.together(() => all.filter((path) => this.#prepare(path, holder)));
     const reach = { writable: writable.map(withoutSlash), temporary };
-    keys.fixed = keys.fixed.filter((link) => reach.writable.some((path) => isBelow(dirname(link), path)));
+    const isWritable = (/** @type {string} */ path) => reach.writable.some((other) => isBelow(path, other));
+    const keptNames = outermost(kept.names).filter((name) => isThere(name) && isWritable(name));
+    // Nobody but `root` changes `/`, and what is in it cannot be mounted anew. A kept folder is fixed as a whole.
+    keys.fixed = [...keys.fixed, ...kept.turns].filter(
+      (turn) => dirname(turn) !== "/" && isWritable(dirname(turn)) && !keptNames.some((name) => isBelow(turn, name)),
+    );
     await this.#clean(temporary, watch);
     const cwd = realPath(folderOfCall);
-    const keptNames = kept?.names.filter((name) => isThere(name) && writable.some((path) => isBelow(name, path))) ?? [];
     // Elsewhere it is read-only already, and a path from a file of the project must not be mounted over other mounts.
     const own = ["/proc", "/dev", "/sys", TEMPORARY, ...ownFolders(temporary)];
     const git = tracking.filter((path) => isOnlyIn(path, reach.writable, own));
     const readOnly = [...(await this.#readOnlyBelow(writable, keptNames, watch)), ...git, ...keptNames];
     const everything = reach.writable.includes("/");
-    if (network) noteSockets(reach.writable);
+    const covered = [...keys.hidden, ...unreadable];
+    const places = everything
+      ? { kept: [cwd], covered, found: [] }
+      : { kept: [cwd, ...reach.writable], temporary: TEMPORARY, covered, found: this.#sockets };
+    const sockets = { ...places, since: this.#since, written: [...written] };
+    this.#forbidden = undefined;
     const covers = network
       ? undefined
-      : socketCovers({
-          kept: [cwd, ...(everything ? [] : reach.writable)],
-          temporary: everything ? undefined : TEMPORARY,
-          covered: [...keys.hidden, ...unreadable],
-          found: everything ? [] : this.#sockets,
-          since: this.#since,
+      : await look(watch, "sockets", "socketCovers", sockets).catch((error) => {
+          watch.signal?.throwIfAborted();
+          this.#forbidden = messageOf(error);
+          return undefined;
         });
+    if (written.size > sockets.written.length) throw new Busy("another command began while sockets were looked for");
+    for (const path of reach.writable) written.add(path);
     const isSeen = (/** @type {string} */ path) => !covers?.some((other) => isBelow(path, other));
     const hidden = keys.hidden.filter(isSeen);
     const visible = unreadable.filter((path) => isSeen(path) && !hidden.some((other) => isBelow(path, other)));
@@ -394,7 +408,7 @@ export class SandboxSession {
   }
 
   /**
-   * Returns the folders of keys, and the links to them that a command line could replace. Creates the folders that the
+   * Returns the folders of keys, and the turns of the ways to them (`turnsOf`). Creates the folders that the
    * command line could create, for good: if another process of this kind removed such a folder, its mount here would vanish.
    * @param {string[]} writable
    */
@@ -402,10 +416,8 @@ export class SandboxSession {
     const isWritable = (/** @type {string} */ path) => writable.some((allowed) => isBelow(path, allowed));
     /** @type {string[]} */
     const hidden = [];
-    const fixed = [];
     for (const name of keyFolders()) {
       try {
-        if (isWritable(name) && lstatSync(name, { throwIfNoEntry: false })?.isSymbolicLink()) fixed.push(name);
         const path = realPath(name);
         const found = isThere(path);
         if (!found && isWritable(path)) makeFolder("/", path, 0o700);
@@ -416,7 +428,7 @@ export class SandboxSession {
         // The folder cannot be reached or created: a command line, which has no more rights, cannot do so either.
       }
     }
-    return { hidden, fixed };
+    return { hidden, fixed: keyFolders().flatMap(turnsOf) };
   }
 
   /**
@@ -480,7 +492,7 @@ export class SandboxSession {
       ([why, paths]) =>
         ` Read-only, because ${why}: ${paths.slice(0, MAX_NAMED).join(", ")}${paths.length > MAX_NAMED ? ", …" : ""}.`,
     );
-    return limits.notice + readOnly.join("");
+    return limits.notice + readOnly.join("") + (this.#forbidden ? ` Sockets cannot be used: ${this.#forbidden}.` : "");
   }
 
   /** Notes the end of a call. @param {string} id */

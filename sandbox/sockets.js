@@ -3,12 +3,14 @@
 // sockets belong to the network, and the command line has a network of its own.
 //
 // Neither a read-only mount nor the filter of system calls keeps from connecting to a name.
-import { lstatSync, readFileSync, readdirSync, readlinkSync, statSync } from "node:fs";
+import { lstatSync, readdirSync, readlinkSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 
-import { mountOf, mountsOf, namesIn, otherMounts, refuseOpenable } from "./hidden-paths.js";
+import { mountOf, mountsOf, namesIn, otherMounts } from "./hidden-paths.js";
+import { namesOfSockets, ownSockets } from "./listed-sockets.js";
 import { unlessFails } from "./plain.js";
-import { isBelow, realPath } from "./write-target.js";
+import { isReplaceable, isThere, refuseOpenable, turnsOf } from "./ways.js";
+import { isBelow, realPath, upwards } from "./write-target.js";
 
 /** The folders in which the programs of the system have their sockets. */
 const FOLDERS = ["/run", "/var/run", "/mnt/wslg"];
@@ -16,8 +18,6 @@ const FOLDERS = ["/run", "/var/run", "/mnt/wslg"];
 const DEPTH = 2;
 /** The entries of these folders that hold programs on some systems. */
 const PROGRAMS = ["current-system", "booted-system", "opengl-driver", "opengl-driver-32", "wrappers"];
-/** In `/proc/net/unix`: the flag of a socket that takes connections, and the type of a socket that takes datagrams. */
-const [LISTENS, DATAGRAM] = [0x10000, 2];
 /** The maximum number of covers. */
 const MAX_COVERS = 200;
 
@@ -29,94 +29,73 @@ const MAX_COVERS = 200;
  * @property {string[]} covered paths that the command line does not see in any case
  * @property {string[]} found the sockets in the folders that the command line may write
  * @property {number} since sockets that came later, and are not of this system's network, belong to command lines
+ * @property {string[]} written the paths that earlier command lines could write
  */
 
 /**
- * Returns the files and folders that must be covered, none below another; `undefined` if they cannot be determined.
+ * Returns the files and folders that must be covered, none below another; `undefined` where there is nothing to cover.
  * @param {Places} places all without links
- * @returns {string[] | undefined}
+ * @throws {Error} if they cannot be told
  */
-export function socketCovers({ kept, temporary, covered, found, since }) {
+export function socketCovers({ kept, temporary, covered, found, since, written }) {
   if (process.platform !== "linux") return undefined;
-  try {
-    const isSeen = (/** @type {string} */ path) =>
-      temporary === undefined || !isBelow(path, temporary) || kept.some((other) => isBelow(path, other));
-    const ofUser = process.env.XDG_RUNTIME_DIR ?? "";
-    // The user's folder may be any folder, and contain other files too.
-    const mixed = !isAbsolute(ofUser) || kept.some((path) => isBelow(path, realPath(ofUser)));
-    const keptFolders = [...kept, ...PROGRAMS.map((name) => join("/run", name)).filter(isThere)];
-    const folders = [
-      ...FOLDERS.flatMap((path) => coversOf(path, keptFolders)),
-      ...(mixed ? socketsIn(ofUser, DEPTH) : coversOf(ofUser, [])),
-    ];
-    const own = ownNames();
-    const [absolute, relative] = [own.filter(isAbsolute), own.filter((name) => !isAbsolute(name))];
-    const ways =
-      relative.length === 0 ? [] : [...kept, ...absolute.map((path) => dirname(path)), ...processes().map(folderOf)];
-    const placed = relative.flatMap((name) => [
-      ...ways.map((folder) => join(folder, name)).filter(isSocket),
-      ...found.filter((path) => path.endsWith(join("/", name))),
-    ]);
-    if (new Set(placed).size < relative.length) return undefined;
-    const sockets = [
-      ...absolute,
-      ...ofOtherNetworks(),
-      ...mountsOf("self").map(({ point }) => point),
-      ...Object.values(process.env).flatMap((value) => value?.match(/\/[^\s,;:"']+/g) ?? []),
-      ...(temporary === undefined ? socketsIn("/tmp", DEPTH) : []),
-      ...placed,
-      ...found.filter((path) => lstatSync(path).ctimeMs < since),
-    ].flatMap((path) => (isSocket(path) && isReached(realPath(path)) ? [realPath(path)] : []));
-    // A socket with another name could be reached by that name.
-    if (sockets.some((path) => lstatSync(path).nlink > 1)) return undefined;
-    const all = [...folders, ...sockets];
-    const seen = [...new Set([...all, ...otherMounts(all)])].filter(
-      (path) => isSeen(path) && !covered.some((other) => isBelow(path, other)),
+  const isSeen = (/** @type {string} */ path) =>
+    temporary === undefined || !isBelow(path, temporary) || kept.some((other) => isBelow(path, other));
+  const ofUser = process.env.XDG_RUNTIME_DIR ?? "";
+  // The user's folder may be any folder, and contain other files too.
+  const mixed = !isAbsolute(ofUser) || kept.some((path) => isBelow(path, realPath(ofUser)));
+  const keptFolders = [...kept, ...PROGRAMS.map((name) => join("/run", name)).filter(isThere)];
+  const folders = [
+    ...FOLDERS.flatMap((path) => coversOf(path, keptFolders)),
+    ...(mixed ? socketsIn(ofUser, DEPTH) : coversOf(ofUser, [])),
+  ];
+  const sockets = [
+    ...ofThisNetwork(kept, found, written),
+    ...ofOtherNetworks(),
+    ...mountsOf("self").map(({ point }) => point),
+    ...Object.values(process.env).flatMap((value) => value?.match(/\/[^\s,;:"']+/g) ?? []),
+    ...(temporary === undefined ? socketsIn("/tmp", DEPTH) : []),
+    ...found.filter((path) => isSocket(path) && lstatSync(path).ctimeMs < since),
+  ].flatMap((path) => (isSocket(path) && isReached(realPath(path)) ? [realPath(path)] : []));
+  const linked = sockets.find((path) => lstatSync(path).nlink > 1);
+  if (linked !== undefined) throw new Error(`the socket ${linked} has another name (hard link). Remove one of the two`);
+  const all = [...folders, ...sockets];
+  const seen = [...new Set([...all, ...otherMounts(all)])].filter(
+    (path) => isSeen(path) && !covered.some((other) => isBelow(path, other)),
+  );
+  const outer = seen.filter((path) => !seen.some((other) => other !== path && isBelow(path, other)));
+  if (outer.length > MAX_COVERS) throw new Error(`there are more than ${MAX_COVERS} sockets of other programs`);
+  return outer;
+}
+
+/**
+ * Returns the paths of the sockets in the network of this process. One that is not at its name is looked for in the name's
+ * folder, as ssh renames its own, and among those that were found.
+ * @param {string[]} kept
+ * @param {string[]} found
+ * @param {string[]} written
+ * @throws {Error} if a socket may be elsewhere
+ */
+function ofThisNetwork(kept, found, written) {
+  const sockets = ownSockets();
+  const folders = sockets.flatMap(({ name }) => (isAbsolute(name) ? dirname(name) : []));
+  const working = [...new Set([...kept, ...folders, ...processes().map(folderOf)])];
+  const mayBeMoved = (/** @type {string} */ name) =>
+    [name, ...turnsOf(name), unlessFails(() => realPath(name)) ?? name].some((way) =>
+      [...upwards(way)].some((at) => written.some((path) => at !== path && isBelow(at, path)) && isReplaceable(at)),
     );
-    const outer = seen.filter((path) => !seen.some((other) => other !== path && isBelow(path, other)));
-    return outer.length > MAX_COVERS ? undefined : outer;
-  } catch {
-    return undefined;
-  }
-}
-
-/** The device and inode of the sockets that were seen at their names, by the kernel's number and the name. */
-let seen = /** @type {Map<string, string | undefined>} */ (new Map());
-/** The paths that command lines with a network could write. @type {Set<string>} */
-const written = new Set();
-
-/**
- * Notes which sockets are at their names: a command line with a network, in which they are no mounts, could rename a
- * socket for a command line without a network.
- * @param {string[]} writable the paths that a command line with a network is about to write
- */
-export function noteSockets(writable) {
-  if (process.platform !== "linux") return;
-  unlessFails(ownNames);
-  for (const path of writable) written.add(path);
-}
-
-/**
- * Returns the names of the sockets in the network of this process.
- * @throws {Error} if a command may have moved a socket since it was seen, or a name cannot be read
- */
-function ownNames() {
-  const own = named("self");
-  const before = seen;
-  seen = new Map();
-  for (const { number, name } of own.filter(({ name }) => isAbsolute(name))) {
-    const key = `${number} ${name}`;
-    const stat = unlessFails(() => isSocket(name) && lstatSync(realPath(name)));
-    const id = stat ? `${stat.dev}:${stat.ino}` : undefined;
-    if (before.has(key) || id !== undefined) seen.set(key, before.get(key) ?? id);
-  }
-  for (const { number, name } of own) {
-    const known = seen.get(`${number} ${name}`);
-    if (known === undefined || ![...written].some((path) => isBelow(name, path))) continue;
-    const { dev, ino } = lstatSync(realPath(name));
-    if (`${dev}:${ino}` !== known) throw new Error(`the socket ${name} was moved`);
-  }
-  return own.map(({ name }) => name);
+  return sockets.flatMap(({ name, isAt }) => {
+    const isPlaced = isAbsolute(name) && !mayBeMoved(name);
+    if (!isAt && !isPlaced) throw new Error(`the file of the socket ${name} is not known. Install iproute2 (\`ss\`)`);
+    if (!isAt) return [name];
+    const names = isAbsolute(name) ? [name] : working.map((folder) => join(folder, name));
+    const its = (/** @type {string[]} */ paths) => paths.filter((path) => isSocket(path) && isAt(realPath(path)));
+    const at = its(names);
+    const all = at.length > 0 ? at : its([...found, ...names.flatMap((path) => socketsIn(dirname(path), 1))]);
+    if (all.length === 0 && !isPlaced)
+      throw new Error(`the socket ${name} is not found at its name, and may be elsewhere. Restart its program`);
+    return isAbsolute(name) ? [name, ...all] : all;
+  });
 }
 
 /**
@@ -150,7 +129,8 @@ function socketsIn(folder, depth) {
       if (entry.isSocket()) return [path];
       return entry.isDirectory() && depth > 1 ? socketsIn(path, depth - 1) : [];
     });
-  } catch {
+  } catch (error) {
+    refuseOpenable(error, join(folder, "any"));
     return []; // A command line, which has no more rights, cannot look into the folder either.
   }
 }
@@ -167,11 +147,7 @@ function ofOtherNetworks() {
     try {
       const network = statSync(`/proc/${id}/net/unix`).ino;
       if (network === own) return [];
-      if (!names.has(network))
-        names.set(
-          network,
-          named(id).map(({ name }) => name),
-        );
+      if (!names.has(network)) names.set(network, namesOfSockets(id));
       const [there, folder] = [mountsOf(id), folderOf(id)];
       return (names.get(network) ?? []).flatMap((name) => {
         const { own, inside } = mountOf(resolve(folder, name), there);
@@ -194,24 +170,6 @@ function folderOf(id) {
   } catch {
     return "/";
   }
-}
-
-/**
- * Returns the numbers and names of the sockets in the network of a process to which others can connect or send. Relative names
- * count from the folder in which their process worked at that time.
- * @param {string} id
- * @throws {Error} if a name has a line end, or bytes that are not UTF-8
- */
-function named(id) {
-  const lines = readFileSync(`/proc/${id}/net/unix`, "utf8").split("\n").slice(1, -1);
-  return lines.flatMap((line) => {
-    const [all, flags, type, number, name = "@"] =
-      line.match(/^[\da-f]+: (?:\S+ +){2}(\S+) +(\S+) +\S+ +(\d+)(?: ([^]*))?$/) ?? [];
-    const isAbstract = name.startsWith("@");
-    if (all === undefined || (name.includes("\uFFFD") && !isAbstract)) throw new Error("a name cannot be read");
-    const isOpen = parseInt(flags, 16) & LISTENS || parseInt(type, 16) === DATAGRAM;
-    return name !== "" && !isAbstract && isOpen ? [{ number, name }] : [];
-  });
 }
 
 /** @param {string} path */
@@ -242,13 +200,4 @@ function isReached(path) {
     return false;
   }
   return true;
-}
-
-/** @param {string} path */
-function isThere(path) {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return false;
-  }
 }

@@ -2,7 +2,7 @@
 //
 //   node scripts/setup.mjs build      packages of package-lock.json, Rust's WebAssembly target
 //   node scripts/setup.mjs demo       … and pi as published, under target/pi/
-//   node scripts/setup.mjs test       … and tmux, bubblewrap, Python, Perl (the default)
+//   node scripts/setup.mjs test       … and tmux, bubblewrap, iproute2, Python, Perl (the default)
 //   node scripts/setup.mjs test:all   … and Chromium, pi with its dependencies, and bun where npm can install it
 //
 // It is the first thing to run in a fresh clone, so it uses Node's own modules only and works from Node 18 on.
@@ -38,6 +38,7 @@ const PROGRAMS = {
   // The sandbox of commands is for Linux only.
   ...(process.platform === "linux" && {
     bwrap: { test: ["--version"], package: "bubblewrap", use: "it confines commands" },
+    ss: { test: ["--version"], package: "iproute2", use: "the sandbox asks the kernel for sockets by it" },
     python3: { test: ["--version"], package: "python3", use: "the tests try to leave the sandbox with it" },
     perl: { test: ["--version"], package: "perl", use: "the tests try to leave the sandbox with it" },
   }),

@@ -15,7 +15,7 @@ import {
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { agentFolder, keptTogether } from "../../sandbox/agent-folder.js";
+import { checkKept } from "../../sandbox/agent-folder.js";
 import { fileOperations } from "../../sandbox/file-operations.js";
 
 const HOST = fileURLToPath(new URL("confined-host.mjs", import.meta.url));
@@ -101,12 +101,14 @@ suite("the agent's folder", { skip: process.platform === "linux" ? false : "need
       assert.equal(existsSync(at("other/new")), false);
     }
     assert.equal(readFileSync(limits, "utf8"), "theirs\n", "only what the limits name is kept");
-    const folders = keptTogether([agentFolder(agent), agentFolder(at("other"), "the other folder")]);
-    const { writeFile } = fileOperations(["/"], async (place, stat) => folders?.check(place, stat));
+    const folders = [
+      { path: agent, name: "the agent's folder" },
+      { path: at("other"), name: "the other folder" },
+    ];
+    const { writeFile } = fileOperations(["/"], async (place, stat) => checkKept(folders, place, stat));
     await assert.rejects(writeFile(at("other/x"), "theirs\n"), /is in the other folder, which may not be written/);
     await assert.rejects(writeFile(limits, "theirs\n"), /is in the agent's folder/);
     await writeFile(at("free"), "free\n");
-    assert.equal(keptTogether([]), undefined);
   });
 
   test("is not changed through a hard link that was there before", (t) => {
@@ -131,7 +133,7 @@ suite("the agent's folder", { skip: process.platform === "linux" ? false : "need
     for (const byDescriptor of [true, false]) {
       const { writeFile, mkdir, access } = fileOperations(
         ["/"],
-        async (place, stat) => agentFolder(agent).check(place, stat),
+        async (place, stat) => checkKept([{ path: agent, name: "the agent's folder" }], place, stat),
         byDescriptor,
       );
       for (const path of [

@@ -2,7 +2,17 @@
 
 import assert from "node:assert/strict";
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { chmodSync, chownSync, existsSync, linkSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+} from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -25,10 +35,10 @@ for name in sys.argv[1:]:
     if path.startswith("cd "):
         folder, path = name[3:].rsplit("/", 1)
         os.chdir(folder)
-    server.bind("\\0" + path[1:] if path.startswith("@") else path)
+    server.bind("\\0" + path[1:] if name.startswith("@") else path)
     os.chdir("/")
     if kind == socket.SOCK_STREAM: server.listen()
-    elif not path.startswith("@"): os.chmod(path, 0o777)
+    elif not name.startswith("@"): os.chmod(path, 0o777)
     servers.append((name, kind, server))
 print("ready", flush=True)
 while True:
@@ -116,6 +126,25 @@ for name in sys.argv[1:]:
     c = socket.socket(socket.AF_UNIX); c.connect(s.getsockname()); c.send(b"x"); print("works")
     if name != "@": os.remove(name)
 '`;
+
+/**
+ * Sockets, the lines by which a command with a network hides that they are elsewhere, and their names afterwards. The command
+ * may write `outside/`.
+ *
+ * @type {{ name: string, line: string, moved: string, isLate?: boolean }[]} `isLate` for one that comes while the command runs
+ */
+const HIDDEN_BY = [
+  { name: "cd home/relative", line: "DECOY ../project/relative", moved: "home/relative" },
+  { name: "cd home/@name", line: "true", moved: "home/@name" },
+  { name: "cd outside/er/@name", line: "mv er/@name other/", moved: "outside/other/@name", isLate: true },
+  { name: "home/link/s", line: "mv er new", moved: "outside/new/s", isLate: true },
+  { name: "home/link/s", line: "mv er new; ln -s other er; DECOY er/s", moved: "outside/new/s" },
+  { name: "outside/er/s", line: "mv er/s other/t", moved: "outside/other/t", isLate: true },
+  { name: "outside/er/s", line: "mv er/s other/t; DECOY er/s", moved: "outside/other/t", isLate: true },
+  { name: "outside/er/s", line: "mv er/s other/t; chmod 0 other", moved: "outside/other/t", isLate: true },
+];
+
+const MKNOD = `${PYTHON} -c 'import os, stat, sys; os.mknod(sys.argv[1], stat.S_IFSOCK | 0o777)'`;
 
 suite("sockets in the file system", { skip: process.platform === "linux" ? false : "needs Linux" }, () => {
   for (const user of variants(USERS)) {
@@ -238,6 +267,31 @@ suite("sockets in the file system", { skip: process.platform === "linux" ? false
         assert.deepEqual(hits(), []);
       }
     });
+
+    for (const { name, line, moved, isLate } of HIDDEN_BY) {
+      test(`of ${name} that a command hides by "${line}" are reached by none without a network${who}`, async (t) => {
+        const root = folders(t, user);
+        const [program, ...args] = as(user).concat("sh", "-c");
+        execFileSync(program, [...args, "mkdir outside/er outside/other; ln -s ../outside/er home/link"], {
+          cwd: root,
+        });
+        const served = name.replace(/^(cd )?/, `$1${root}/`);
+        const hits = isLate ? () => [] : await serve(t, as(user), [served]);
+        // A server that begins after the line was confined.
+        const [pid, server] = [`${root}/pid`, `${PYTHON} -c '${SERVER}' '${served}'`];
+        const meanwhile = isLate
+          ? `chmod 755 ${root}/outside/other; [ -e ${pid} ] || { ${server} >/dev/null 2>&1 & echo $! >${pid}; sleep 0.5; }`
+          : undefined;
+        const writable = [`${root}/outside/`, `${root}/project/`];
+        const limits = { writable, network: true, meanwhile, then: { writable: [], network: false } };
+        const hide = `cd ${root}/outside; ${line.replace(/DECOY (\S+)/g, `${MKNOD} $1`)}`;
+        const [done, tried] = run(root, user, limits, [hide, reach([`${root}/${moved}`])]);
+        if (isLate) process.kill(Number(readFileSync(pid, "utf8")), "SIGKILL");
+        assert.equal(done.status, 0, done.stderr);
+        assert.doesNotMatch(tried.stdout, /REACHED/);
+        assert.deepEqual(hits(), []);
+      });
+    }
 
     test(`change nothing of what is read-only or fixed around them${who}`, async (t) => {
       const root = folders(t, user);

@@ -145,7 +145,7 @@ const OPENING = {
   "sandbox/hidden-paths.js": "the kernel's, below /proc",
   "sandbox/processes.js": "the kernel's, below /proc",
   "sandbox/session-folder.js": "an empty file of its own",
-  "sandbox/sockets.js": "the kernel's, below /proc",
+  "sandbox/listed-sockets.js": "the kernel's, below /proc",
   "host-shim/files.js": "a new file in an opened folder",
   "host-shim/folders.js": "a new file in an opened folder",
   "host-shim/manifest.js": "the package's own files",
