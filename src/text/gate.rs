@@ -209,26 +209,35 @@ pub fn sample_evidence(active: &Active, outcome: Option<&str>) -> Vec<Evidence> 
     active.checks_ahead(outcome).into_iter().map(passed).collect()
 }
 
-/// Returns the subject of a question in Markdown: the checks from the agent's last phase on, the newest summary, and the
-/// outputs of that phase; `None` if all of these are empty. The agent's text comes last, so that it cannot imitate a
-/// text of this package after it.
+/// Returns the subject of a question in Markdown: the checks and the summaries from the agent's last phase on, the newest
+/// summary in any case, and the agent's outputs; `None` if all of these are empty. The branches of a parallel group count
+/// as one phase. The agent's texts come last, so that they cannot imitate a text of this package after them.
 pub fn question_subject(active: &Active) -> Option<String> {
     let state = active.state;
     let of_agent = |key: &str| phase_at(key, active.library).is_some_and(Phase::is_of_agent);
     let visits = state.visits_by(|visit| Some(visit.step));
-    let last = visits.iter().rposition(|(key, _)| of_agent(key));
+    let last = visits.iter().rposition(|(key, _)| of_agent(key)).unwrap_or_default();
+    let is_within = |key: &str, outer: &str| key.strip_prefix(outer).is_some_and(|rest| rest.starts_with('/'));
+    let here = state.current_path.key();
+    let is_group_of_last = |(key, _): &(&str, &Visit)| {
+        !is_within(&here, key) && visits.get(last).is_some_and(|(last, _)| is_within(last, key))
+    };
+    let first = visits.iter().position(is_group_of_last).unwrap_or(last);
+    let since = visits.get(first..).unwrap_or_default();
     let mut parts = Vec::new();
-    let since = visits.get(last.unwrap_or_default()..).unwrap_or_default();
     let lines = since.iter().flat_map(|(key, visit)| visit_lines(key, visit, active.library, false));
     let checks: Vec<String> = lines.collect();
     if !checks.is_empty() {
         parts.push(format!("**Checked before:**\n{}", checks.join("\n")));
     }
-    if let Some((_, summary)) = state.summaries().last() {
-        parts.push(format!("**The summary of {}:**\n\n{}", summary.name, summary.text.trim()));
+    let begun = since.first().map_or(0, |(_, visit)| visit.step);
+    for (number, (_, summary)) in state.summaries().iter().rev().enumerate() {
+        if number == 0 || summary.step >= begun {
+            parts.push(format!("**The summary of {}:**\n\n{}", summary.name, summary.text.trim()));
+        }
     }
-    let outputs = last.and_then(|last| state.progress().outputs.get(visits.get(last)?.0));
-    if let Some(outputs) = outputs.filter(|outputs| !outputs.values.is_empty()) {
+    let handed = since.iter().filter(|(key, _)| of_agent(key));
+    for outputs in handed.filter_map(|(key, _)| state.progress().outputs.get(key)) {
         parts.push(format!("**The outputs of {}:**\n\n{}", outputs.name, output_lines(&outputs.values)));
     }
     (!parts.is_empty()).then(|| parts.join("\n\n"))
@@ -278,19 +287,10 @@ fn visit_lines(key: &str, visit: &Visit, library: &Library, open_only: bool) -> 
 }
 
 /// Returns the phase of a [`PhasePath::key`].
-fn phase_at<'a>(key: &str, library: &'a Library) -> Option<&'a Phase> {
+pub(super) fn phase_at<'a>(key: &str, library: &'a Library) -> Option<&'a Phase> {
     let path = PhasePath::parse(key)?;
     let segment = path.last()?;
-    library.get(&segment.workflow_key)?.phases.get(segment.phase_index)?.as_phase()
-}
-
-/// Returns the lines of [`evidence_lines`] for the phase at a path.
-pub(super) fn phase_evidence_lines<'a>(
-    state: &'a RunState,
-    path: &PhasePath,
-) -> impl Iterator<Item = String> + use<'a> {
-    let visit = state.progress().visits.get(&path.key());
-    visit.into_iter().flat_map(|visit| evidence_lines(&visit.evidence))
+    library.phase_at(library.get(&segment.workflow_key)?.phases.get(segment.phase_index)?)
 }
 
 #[cfg(test)]

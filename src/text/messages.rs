@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 
-use crate::definition::{Entry, EntryKind, Library, Phase, Workflow, on_one_line, short};
+use crate::definition::{EntryKind, Library, Phase, Workflow, on_one_line, short};
 use crate::run::{Active, PhasePath, RunState, RunStatus, Visit};
 
-use super::names::{phase_title, short_name};
+use super::names::{first_of, phase_title, short_name};
 use super::task::task;
 use super::template::{resolve, resolve_with};
 use super::variables::{run_variable, value_variable};
@@ -79,14 +79,14 @@ pub fn completion_message(state: &RunState, workflow: &Workflow, library: &Libra
     let names_evidence = Cell::new(false);
     let entries = Entries::of(state, workflow, library);
     let own = workflow.completion_message.as_deref();
-    let last = state.current_path.last().and_then(|last| library.get(&last.workflow_key)?.phases.get(last.phase_index));
+    let last = gate::phase_at(&state.last_phase_key(), library);
     let mut message = resolve_with(own.unwrap_or(default), |name| {
         Some(match name {
             "workflowName" => Cow::Borrowed(&*workflow.name),
             "taskDescription" => task(state),
             "taskId" => Cow::Borrowed(&state.task_id),
-            "phaseName" => Cow::Borrowed(last.map_or("(none)", |last| library.entry_name(last))),
-            "phaseEmoji" => Cow::Borrowed(last.and_then(Entry::as_phase).map_or("", |phase| &phase.emoji)),
+            "phaseName" => Cow::Borrowed(last.map_or("(none)", |phase| &phase.name)),
+            "phaseEmoji" => Cow::Borrowed(last.map_or("", |phase| &phase.emoji)),
             "outcome" => Cow::Borrowed(outcome),
             "phaseCount" if own.is_none() => Cow::Owned(entries.done.to_string()),
             "phaseCount" => Cow::Owned(workflow.phases.len().to_string()),
@@ -166,14 +166,9 @@ impl Entries {
 
     /// Returns the lines that follow the number of done entries.
     fn lines(&self) -> String {
-        let line = |title: &str, names: &[String]| {
-            let most = names.get(..MAX_NAMED).unwrap_or(names);
-            let more = match names.len() - most.len() {
-                0 => String::new(),
-                more => format!(" and {more} more"),
-            };
-            let names = most.join(", ");
-            if most.is_empty() { names } else { format!("\n**{title}:** {names}{more}") }
+        let line = |title: &str, names: &[String]| match names {
+            [] => String::new(),
+            names => format!("\n**{title}:** {}", first_of(names.iter().cloned(), MAX_NAMED)),
         };
         line("Skipped", &self.skipped) + &line("Passed over", &self.passed_over)
     }
@@ -273,7 +268,7 @@ mod tests {
     use crate::definition::fixtures::{phase, workflow};
     use crate::definition::{EntryKind, Input, ToolPolicy, ValueType};
     use crate::definition::{schema, variables};
-    use crate::run::Evidence;
+    use crate::run::{Evidence, Leaving, advance, begin};
     use crate::text::{DefaultRole, block_reason, context_prompt};
 
     /// Returns all of these variables in braces.
@@ -298,6 +293,12 @@ mod tests {
         ] {
             assert_eq!(completion_message(&state, &root, &library), expected);
         }
+        // At the end of a run in a nested workflow.
+        let root = Workflow { phases: workflow("w", &["@s"]).phases, ..root };
+        let library = Library::new(vec![root.clone(), workflow("s", &["b"])], &mut Vec::new());
+        let state = begin(&RunState::new("w", "task", 0, 0), &library).0.begun(0);
+        let done = advance(&state, &library).0.moved_from(&state, Leaving::Done, 0);
+        assert_eq!(completion_message(&done, &root, &library), "done in 🔹 B");
     }
 
     #[test]

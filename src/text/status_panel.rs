@@ -76,7 +76,7 @@ pub fn status_panel(
         let took = visit.and_then(|visit| usage(&visit.all_usage()));
         lines.extend(took.map(|took| format!("     {took}")));
         let summary = visit.and_then(|visit| visit.summary.as_ref());
-        let evidence = gate::phase_evidence_lines(state, &at.path);
+        let evidence = visit.into_iter().flat_map(|visit| gate::evidence_lines(&visit.evidence));
         lines.extend(evidence.map(|line| format!("     {line}")));
         let of_branches = branch_lines(state, &at.path, active.library, branch);
         let files = branch_files(state, &at.path, active.library);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::protocol::QUESTION_TYPE;
 use crate::run::{BranchEnd, PauseReason};
 use crate::usage::Usage;
 
@@ -314,6 +315,22 @@ fn a_group_that_is_entered_again_behind_open_branches_has_older_results_of_them(
     let step = family.state().global_step_count;
     let newest = family.state().summaries().last().map(|(_, summary)| summary.step);
     assert!(newest < Some(step), "{newest:?} {step}");
+}
+
+#[test]
+fn a_question_behind_a_group_is_about_all_of_its_branches() {
+    let mut family = Family::new(&format!("{GROUP}\n  - ask: Ship it?\n    outcomes: {{ go: next }}"));
+    for name in ["bugs", "tests", "docs"] {
+        family.finish(name, "clean");
+    }
+    let Reply::Ask { ticket, .. } = family.reply else { panic!("{:?}", family.reply) };
+    let output = family.parent.on(Event::Answer { ticket, answer: Answer::ChildrenEnded });
+    let subject = output.effects.iter().find_map(|effect| match effect {
+        Effect::AppendEntry { custom_type: QUESTION_TYPE, data } => data["content"].as_str(),
+        _ => None,
+    });
+    let of = |name| format!("**The summary of * {name}:**\n\n{name}: clean.");
+    assert_eq!(subject.unwrap(), [of("docs"), of("tests"), of("bugs")].join("\n\n"));
 }
 
 #[test]

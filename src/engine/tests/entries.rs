@@ -507,7 +507,8 @@ fn the_checks_the_summary_and_the_outputs_stand_above_the_question() {
     assert_eq!(
         subject(&output).unwrap(),
         "**Checked before:**\n- * b: ✓ the tests: exit status 0, 1s\n- ⚙️ build: ✓ build: exit status 0, 1s\n\n\
-         **The summary of ⚙️ build:**\n\nbuilt\n\n**The outputs of * b:**\n\n- size: small"
+         **The summary of ⚙️ build:**\n\nbuilt\n\n**The summary of * b:**\n\n1. Look\n2. Leap\n\n\
+         **The outputs of * b:**\n\n- size: small"
     );
     // An answer that leads back is a new visit: the gate is checked again, and its line is the new one.
     let (ticket, ..) = choice(&output.reply);
