@@ -30,7 +30,7 @@ import { Progress, figures } from "./progress.js";
 
 const STATUS = { done: 0, error: 1, paused: 3, stopped: 4, cancelled: 5, budget: 6, quota: 7, silent: 8 };
 /** Kinds of pauses at the end of a budget, or because of an unknown cost or usage. */
-const BUDGET_PAUSES = ["budget", "unknownCost", "unknownUsage"];
+const BUDGET_PAUSES = ["budget", "unknownCost"];
 /** The kind of a pause because the model failed, and of one at a limit of the model. */
 const MODEL_PAUSE = "modelError";
 const QUOTA_PAUSE = "quota";

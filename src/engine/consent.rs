@@ -64,7 +64,7 @@ impl Session {
         all.into_iter().cloned().collect()
     }
 
-    /// The commands, of workflows that are not the user's own, that still need the user's consent; `None` if there are
+    /// The commands, of workflows that are not the user's own, that still need the user's consent, each once; `None` if there are
     /// none. `allowed` are the commands that are allowed for a run already. A value of the run needs the consent to
     /// exactly this value, also where the commands of files are allowed.
     pub fn unallowed<'a>(
@@ -76,10 +76,12 @@ impl Session {
         let has =
             |text: &str| self.allowed_commands.contains(text) || allowed.is_some_and(|allowed| allowed.contains(text));
         let is_allowed = |Agreement { shown, value }: &Agreement| {
-            let is_given = value.map_or(self.allow_commands, |line| has(&Command::given_value(line)));
+            let is_given = value.map_or(self.facts.allow_commands, |line| has(&Command::given_value(line)));
             is_given || has(shown)
         };
-        let mut commands: Vec<Agreement> = commands.filter(|command| !is_allowed(command)).collect();
+        let mut seen = Set::new();
+        let is_new = |Agreement { shown, value }: &Agreement<'a>| seen.insert((*shown, *value));
+        let mut commands: Vec<Agreement> = commands.filter(|of| !is_allowed(of)).filter(is_new).collect();
         if commands.is_empty() {
             return None;
         }

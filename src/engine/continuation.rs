@@ -5,13 +5,12 @@ use crate::run::{Arrival, PauseReason, RunState};
 use crate::text;
 
 use super::briefing::not_done;
-use super::briefing::state::Mover;
+use super::briefing::state::{Moved, Mover};
 use super::budget::budget_used_up;
 use super::context::Cx;
 use super::effect::{Level, Reply};
 use super::event::Stop;
 use super::hold::held_notice;
-use super::moved::Moved;
 use super::pace::Pace;
 use super::quota::{self, limit::limit_met};
 use super::state::{Agent, Engine, Origin, Run, Session};
@@ -115,7 +114,7 @@ impl Engine {
                 None => self.pause(PauseReason::ModelError, cx),
             },
             Stop::Completed | Stop::CutOff if Agent::counts_down(&self.run, cx) => match self.decide_and_count(cx) {
-                Decision::Continue => self.agent.activity.start_countdown(self.session.pace.delay_seconds, cx),
+                Decision::Continue => self.agent.activity.start_countdown(self.session.facts.pace.delay_seconds, cx),
                 Decision::Pause(reason) => self.pause(reason, cx),
                 Decision::Converse => self.agent.wait_for_user(&self.run, cx),
                 Decision::Wait if self.pending.is_empty() => self.agent.wait_for_user(&self.run, cx),
@@ -157,7 +156,7 @@ impl Engine {
                 return Decision::Wait;
             }
         }
-        let Pace { max_idle, max_per_phase, .. } = self.session.pace;
+        let Pace { max_idle, max_per_phase, .. } = self.session.facts.pace;
         if !active.root.auto_continue {
             Decision::Wait
         } else if self.repetition.cut_off() > max_idle {

@@ -57,7 +57,7 @@ impl Engine {
     /// Accepts the files' current rules when the session begins, if the command line names their seal.
     pub(super) fn accept_by_option(&mut self, cx: &mut Cx) {
         let Some(rules) = acceptable_rules(&self.run).map(|rules| rules.to_string()) else { return };
-        if let Some((word, _)) = UsersWord::of_option(&mut self.session.accept_rules, |given| given == rules) {
+        if let Some((word, _)) = UsersWord::of_option(&mut self.session.facts.accept_rules, |given| given == rules) {
             self.accept_rules(word, cx);
         }
     }

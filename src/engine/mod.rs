@@ -30,7 +30,6 @@ mod limits;
 mod long_task;
 mod may;
 mod models;
-mod moved;
 mod new_workflow;
 mod pace;
 mod proposals;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::sorted::Map;
 
 use super::host::Host;
-use crate::definition::{self, Each, Entry, Input, Library, Step, ValueName, Work, Workflow};
+use crate::definition::{self, Each, Entry, Input, Library, Step, ValueName, Workflow};
 use crate::protocol::{COMPLETE_TYPE, STATE_ENTRY_TYPE, WORKFLOW_COMMAND};
 use crate::run::{Active, Joined, OutputValue, Outputs, PhasePath, RunState, restore};
 use crate::text::{self, DefaultRole, sample_evidence};
@@ -24,24 +24,17 @@ const MAX_TURNS: usize = 500;
 /// 2026-01-01T00:00:00Z.
 const START_MS: u64 = 1_767_225_600_000;
 
-/// The values of inputs as a user gives them: each with its name.
-pub type GivenInputs = [(String, String)];
-/// The outcomes of phases by their ids: at the first, second, … visit; the last outcome is repeated.
-pub type GivenOutcomes = [(String, Vec<String>)];
-
-/// The outputs of phases, each with its name `ID.NAME`; a list is given by one value for each of its items.
-pub type GivenOutputs = [(String, String)];
-
-/// The items of repeated groups, each with the id of its group.
-pub type GivenItems = [(String, String)];
-
 /// The values with which a run is played.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Given<'a> {
-    pub inputs: &'a GivenInputs,
-    pub outcomes: &'a GivenOutcomes,
-    pub outputs: &'a GivenOutputs,
-    pub items: &'a GivenItems,
+    /// The values of inputs as a user gives them: each with its name.
+    pub inputs: &'a [(String, String)],
+    /// The outcomes of phases by their ids: at the first, second, … visit; the last outcome is repeated.
+    pub outcomes: &'a [(String, Vec<String>)],
+    /// The outputs of phases, each with its name `ID.NAME`; a list is given by one value for each of its items.
+    pub outputs: &'a [(String, String)],
+    /// The items of repeated groups, each with the id of its group.
+    pub items: &'a [(String, String)],
 }
 
 /// Plays `/workflow NAME TASK` and `next` up to the end or the first pause, and returns the texts that the agent and
@@ -103,7 +96,11 @@ pub fn run_through(
 }
 
 /// The outcomes by the ids of their phases, each a phase of the workflow or of a workflow nested in it.
-fn planned(given: &GivenOutcomes, workflow: &Workflow, library: &Library) -> Result<Map<String, Vec<String>>, String> {
+fn planned(
+    given: &[(String, Vec<String>)],
+    workflow: &Workflow,
+    library: &Library,
+) -> Result<Map<String, Vec<String>>, String> {
     let mut known: Map<&str, Vec<&str>> = Map::new();
     let phases = library.entries(workflow).filter_map(Entry::as_phase);
     for phase in phases.filter(|phase| !phase.outcomes.is_empty()) {
@@ -161,7 +158,7 @@ fn given_by<'a>(id: &str, name: &str, workflow: &'a Workflow, library: &'a Libra
 
 /// The outputs by their names `ID.NAME`, each of a phase of the workflow or of a workflow nested in it.
 fn planned_outputs(
-    given: &GivenOutputs,
+    given: &[(String, String)],
     workflow: &Workflow,
     library: &Library,
 ) -> Result<Map<String, String>, String> {
@@ -340,34 +337,27 @@ impl<'a> Play<'a> {
             if let Some(given) = given.filter(|given| active.phase.outcomes.iter().any(|other| other.name == **given)) {
                 told.push_str(&format!("\n`{given}` is not offered: its conditions do not hold."));
             }
-            let answer = match (&active.phase.work, &request) {
-                // The gate behind a parallel group: the option after “Not yet” is yes.
-                (Work::Branches | Work::Agent, Request::Select { .. }) => Answer::Selected(1),
-                (Work::Branches | Work::Agent, _) => passed(),
-                // A value of the run as the command: the option after “No” is yes.
-                (Work::Run(_), Request::Select { .. }) => Answer::Selected(1),
+            let answer = match (active.question(), &request) {
                 (_, Request::Input { .. }) => Answer::Entered("(the text of the user)".into()),
-                (Work::Ask(_), _) => {
-                    let answers = active.question().map_or_else(Vec::new, |question| question.answers);
-                    let index = answers.iter().position(|answer| answer.outcome == outcome);
+                (Some(question), _) => {
+                    let index = question.answers.iter().position(|answer| answer.outcome == outcome);
                     self.write("Without the agent", &told);
                     Answer::Selected(index.map_or(0, |index| index + 1))
                 }
-                (Work::Run(_), _) => {
-                    let end = CommandEnd::Exited(u32::from(outcome != Step::OK));
-                    let output = "(the output of the command)".to_owned();
+                (None, Request::Exec { .. }) => {
                     let given = serde_json::to_string(&self.outputs(&active)).unwrap_or_default();
                     self.write("Without the agent", &told);
-                    let standard_output = Some(given);
                     Answer::Ran(Ran {
                         cut_bytes: 0,
-                        end,
+                        end: CommandEnd::Exited(u32::from(outcome != Step::OK)),
                         duration_ms: 1000,
-                        output,
-                        standard_output,
+                        output: "(the output of the command)".to_owned(),
+                        standard_output: Some(given),
                         output_file: None,
                     })
                 }
+                // A value of the run as the command: the option after “No” is yes.
+                (None, _) => Answer::Selected(1),
             };
             self.context.unix_ms += 1;
             let next = self.handle(Event::Answer { ticket, answer });
@@ -478,18 +468,6 @@ impl<'a> Play<'a> {
         }
         self.script.join("\n\n")
     }
-}
-
-/// The exit of a command of a gate that is passed.
-fn passed() -> Answer {
-    Answer::Ran(Ran {
-        cut_bytes: 0,
-        end: CommandEnd::Exited(0),
-        duration_ms: 1000,
-        output: String::new(),
-        standard_output: None,
-        output_file: None,
-    })
 }
 
 /// The number of visits of the current phase, including the current visit, for all items of the groups around it.

@@ -31,33 +31,12 @@ impl Engine {
         self.meter.forget();
         self.fresh_start.forget();
         self.briefing.begin_session(in_view);
-        let Facts {
-            project,
-            allow_commands,
-            allow_inputs,
-            allowed,
-            budget,
-            accept_rules,
-            more,
-            wait,
-            silence,
-            pace,
-            panel,
-            mark,
-            at_work,
-            watching,
-            restarted,
-            same_session,
-        } = facts;
-        self.session.project = project;
-        self.session.pace = pace;
-        self.session.allow_commands = allow_commands;
-        self.session.allow_inputs = allow_inputs;
-        self.session.allowed_commands.extend(allowed);
-        (self.session.accept_rules, self.session.more) = (accept_rules, more);
-        self.session.read_bound(budget.as_deref(), cx);
-        self.session.read_wait(wait.as_deref(), cx);
-        self.session.read_silence(silence.as_deref(), cx);
+        let Facts { panel, mark, at_work, watching, restarted, same_session, .. } = facts;
+        self.session.read_bound(facts.budget.as_deref(), cx);
+        self.session.read_wait(facts.wait.as_deref(), cx);
+        self.session.read_silence(facts.silence.as_deref(), cx);
+        self.session.allowed_commands.extend(facts.allowed.iter().cloned());
+        self.session.facts = facts;
         self.display.begin_session(panel, cx);
         self.agent.begin_session(at_work);
         self.limits.begin_session(same_session, cx)?;
@@ -73,7 +52,7 @@ impl Engine {
         }
         if !self.run.agent_of().takes_options {
             // The options are for the run that the branch is part of.
-            (self.session.accept_rules, self.session.more) = (None, None);
+            (self.session.facts.accept_rules, self.session.facts.more) = (None, None);
         }
         quota::restore(&mut self.run, &self.session, same_session, cx);
         self.accept_by_option(cx);

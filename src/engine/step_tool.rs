@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::definition::{Outcome, Phase, is_blank, trim};
 use crate::protocol::STEP_TOOL_NAME;
 use crate::run::{
-    Active, Arrival, Evidence, Leaving, LoopError, MAX_LOOPS, Outputs, PauseReason, PhasePath, RunState, WrongOutput,
+    Active, Arrival, Evidence, Leaving, LoopError, Outputs, PauseReason, PhasePath, RunState, WrongOutput,
     given_outputs, leave, restart, way_back,
 };
 use crate::text;
@@ -440,15 +440,12 @@ fn told_held(action: Move, reason: &PauseReason, run: &Run) -> (String, Value) {
 /// phase.
 pub(super) fn loops_reason(before: &Active, left: &RunState, outcome: &str, error: LoopError) -> PauseReason {
     let (of, outcome) = (before.phase.name.clone(), outcome.to_owned());
-    let times = match error {
-        LoopError::Exhausted => MAX_LOOPS,
-        LoopError::UsedUp { max } => return PauseReason::Way { of, outcome, times: max },
-        LoopError::Disabled | LoopError::PassedOver | LoopError::NotFound => 0,
-    };
+    if let LoopError::UsedUp { max } = error {
+        return PauseReason::Way { of, outcome, times: max };
+    }
     let back = way_back(left, &outcome, before.library);
-    let is_outer = |scope: &String| *scope != left.current_path.scope_key();
-    let scope = back.filter(is_outer);
-    PauseReason::Loops { of, outcome, times, scope }
+    let scope = back.filter(|scope| *scope != left.current_path.scope_key());
+    PauseReason::Loops { of, outcome, scope }
 }
 
 /// The outcome of a phase with this name; the case may differ if only one outcome is meant.

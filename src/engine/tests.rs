@@ -165,8 +165,8 @@ impl Session {
     /// `/workflow :resume MORE`, with a yes to each question about it, or with the options in place of the answers.
     fn resume(&mut self, more: &str) -> Output {
         if self.ui == Ui::None {
-            self.engine.session.more = Some(more.to_owned()).filter(|more| !more.is_empty());
-            self.engine.session.accept_rules = self.engine.run.seal_of_files().map(|seal| seal.to_string());
+            self.engine.session.facts.more = Some(more.to_owned()).filter(|more| !more.is_empty());
+            self.engine.session.facts.accept_rules = self.engine.run.seal_of_files().map(|seal| seal.to_string());
             with_cx(|cx| self.engine.accept_by_option(cx));
             return self.command("workflow", ":resume");
         }

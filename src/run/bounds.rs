@@ -238,7 +238,7 @@ mod tests {
                 let (of, name, question, outcome) = (text(size), text(size), text(size), text(size));
                 let reason = match kind {
                     0 => PauseReason::Gate { name, times: 3 },
-                    1 => PauseReason::Loops { of, outcome, times: 2, scope: Some(text(size)) },
+                    1 => PauseReason::Loops { of, outcome, scope: Some(text(size)) },
                     2 => PauseReason::Question { question },
                     3 => PauseReason::UnknownCost { of },
                     _ => PauseReason::Unknown(text(size).into()),

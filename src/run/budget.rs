@@ -35,15 +35,6 @@ pub struct Bound {
     pub is_lower_bound: bool,
 }
 
-/// The reason why the spent amount of a budget is not known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unknown {
-    /// The cost is not known: a model has no price.
-    Cost,
-    /// An answer came without usage.
-    Usage,
-}
-
 impl Bound {
     /// Returns true if nothing is left.
     pub fn is_used_up(&self) -> bool {
@@ -66,12 +57,12 @@ impl Spending<'_> {
         })
     }
 
-    /// The reason why a bounded amount is not known, unless the user has accepted it.
-    pub fn unknown(&self) -> Option<Unknown> {
-        let is_unknown = self.budget.get(Measure::Cost).is_some() && self.spent.is_lower_bound(Measure::Cost);
+    /// Returns true if the cost is bounded and not known, and the user has not accepted that: an answer came without
+    /// usage, or, if `needs_prices`, of a model without a price.
+    pub fn lacks_cost(&self, needs_prices: bool) -> bool {
+        let unknown = if needs_prices { self.spent.unpriced } else { self.spent.unreported };
         let is_accepted = self.allowance.is_some_and(|allowance| allowance.unknown_cost);
-        let why = if self.spent.unreported > 0 { Unknown::Usage } else { Unknown::Cost };
-        (is_unknown && !is_accepted).then_some(why)
+        unknown > 0 && self.budget.get(Measure::Cost).is_some() && !is_accepted
     }
 
     /// Returns true if the agent was told that little is left.

@@ -62,18 +62,17 @@ pub enum PauseReason {
     CutOff { times: u32 },
     /// The phase took this number of automatic continuations.
     Limit { times: u32 },
-    /// A gate was not passed in as many attempts as it allows, or its failure leads back once too often.
+    /// A gate was not passed in as many attempts as it allows.
     Gate {
         /// The name of the check that failed last.
         name: String,
         times: u32,
     },
-    /// An outcome leads back, and the workflow was restarted as often as it allows.
+    /// An outcome leads back, and the workflow was restarted [`MAX_LOOPS`](super::MAX_LOOPS) times.
     Loops {
         /// The name of the phase.
         of: String,
         outcome: String,
-        times: u32,
         /// `PhasePath::scope_key` of the scope, if it is not the innermost.
         #[serde(skip_serializing_if = "Option::is_none")]
         scope: Option<String>,
@@ -107,7 +106,7 @@ pub enum PauseReason {
     },
     /// The user has not answered the question of an entry yet.
     Question { question: String },
-    /// The user has not allowed the commands of a gate.
+    /// The user has not allowed the commands of a gate or a step.
     Commands {
         /// The package that has the commands; `None` for the project.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -130,13 +129,8 @@ pub enum PauseReason {
         spent: u64,
         limit: u64,
     },
-    /// A budget bounds the cost, and a model without a price has answered.
+    /// A budget bounds the cost, and the cost of an answer is not known.
     UnknownCost {
-        /// The name of the phase or workflow with the budget.
-        of: String,
-    },
-    /// A budget bounds the cost, and an answer came without usage.
-    UnknownUsage {
         /// The name of the phase or workflow with the budget.
         of: String,
     },
@@ -207,12 +201,7 @@ impl PauseReason {
     }
 
     pub fn is_of_budget(&self) -> bool {
-        matches!(self, Self::Budget { .. }) || self.is_unknown_amount()
-    }
-
-    /// Returns true if a budget bounds an amount that is not known.
-    pub fn is_unknown_amount(&self) -> bool {
-        matches!(self, Self::UnknownCost { .. } | Self::UnknownUsage { .. })
+        matches!(self, Self::Budget { .. } | Self::UnknownCost { .. })
     }
 
     /// Returns true if the agent must not leave the phase before the user resumes the run.

@@ -280,7 +280,7 @@ fn known_reason(reason: &Value) -> Option<PauseReason> {
         "gate" => PauseReason::Gate { name: text("name")?, times: times()? },
         "loops" => {
             let scope = get(reason, "scope").map_or(Some(None), |scope| string(scope).map(Some))?;
-            PauseReason::Loops { of: of()?, outcome: text("outcome")?, times: times()?, scope }
+            PauseReason::Loops { of: of()?, outcome: text("outcome")?, scope }
         }
         "way" => PauseReason::Way { of: of()?, outcome: text("outcome")?, times: times()? },
         "outputs" => PauseReason::Outputs { of: of()?, times: times()? },
@@ -296,7 +296,6 @@ fn known_reason(reason: &Value) -> Option<PauseReason> {
             PauseReason::Budget { of: of()?, measure, spent: amount("spent")?, limit: amount("limit")? }
         }
         "unknownCost" => PauseReason::UnknownCost { of: of()? },
-        "unknownUsage" => PauseReason::UnknownUsage { of: of()? },
         "rulesChanged" => PauseReason::RulesChanged,
         "modelError" => PauseReason::ModelError,
         "quota" => PauseReason::Quota {

@@ -183,7 +183,10 @@ pub fn restart(state: &RunState, library: &Library) -> Result<RunState, LoopErro
     }
     new.count_loop()?;
     new.current_path.set_index(0);
-    new.arrive_again(state, library)
+    let (new, arrival) = new.arrive(state, library);
+    // Behind the current phase, gates would be passed that are not checked.
+    let stays = new.current_path.indices() <= state.current_path.indices();
+    if arrival == Arrival::Phase && stays { Ok(new) } else { Err(LoopError::PassedOver) }
 }
 
 /// Moves a run to the next item of the innermost group that is repeated, or out of it; `None` outside of such a group.
@@ -323,22 +326,6 @@ impl RunState {
         }
         *loops += 1;
         Ok(())
-    }
-
-    /// Moves a run, whose gate has failed or whose scope begins again, from the entry at its path to the first phase
-    /// that it can enter, see [`Self::arrive`]. `before` is the run at the phase where that happened.
-    ///
-    /// # Errors
-    ///
-    /// If a way back would lead past that phase, or any other way would lead out of the scope: gates would be passed
-    /// that are not checked.
-    pub(super) fn arrive_again(self, before: &Self, library: &Library) -> Result<Self, LoopError> {
-        let (target, at) = (self.current_path.indices(), before.current_path.indices());
-        let outer = target.len().saturating_sub(1);
-        let (new, arrival) = self.arrive(before, library);
-        let to = new.current_path.indices();
-        let stays = if target <= at { to <= at } else { to.get(..outer) == at.get(..outer) };
-        if arrival == Arrival::Phase && stays { Ok(new) } else { Err(LoopError::PassedOver) }
     }
 
     pub(super) fn pass_over(&mut self, entry: Option<&Entry>, because: PassedOverReason, library: &Library) {
@@ -681,12 +668,7 @@ mod tests {
         assert_eq!(leave(&again, Some("x"), &library), Err(LoopError::Exhausted));
         let scope = way_back(&again, "x", &library).unwrap();
         assert_eq!(scope, "/outer");
-        let reason = crate::run::PauseReason::Loops {
-            of: "b".into(),
-            outcome: "x".into(),
-            times: MAX_LOOPS,
-            scope: Some(scope),
-        };
+        let reason = crate::run::PauseReason::Loops { of: "b".into(), outcome: "x".into(), scope: Some(scope) };
         let resumed = again.paused(reason, 0).resumed();
         assert_eq!(resumed.progress.loops.get("/outer"), None, "its count begins anew");
     }

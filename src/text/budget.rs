@@ -2,10 +2,13 @@
 
 use super::questions::Title;
 use crate::definition::{BoundValue, BudgetBounds, Measure, Phase};
-use crate::run::{Active, Bound, PauseReason, Spending, Unknown};
+use crate::run::{Active, Bound, PauseReason, Spending};
 
-use super::names::short_name;
+use super::names::{first_of, short_name};
 use super::usage::{dollars, duration};
+
+/// Maximum number of models in a notice.
+const MAX_MODELS: usize = 3;
 
 /// Returns the refusal of a tool call at the end of a budget.
 pub fn budget_refusal(reason: &PauseReason) -> String {
@@ -54,27 +57,31 @@ pub fn budget_nearly_used_up(budgets: &[&Spending], goes_on: bool) -> String {
 
 /// Returns the title of the dialog that asks for more budget.
 pub fn budget_question(reason: &PauseReason, measure: Measure) -> Title {
-    let unit = match measure {
-        Measure::Cost => "US dollars, for example 1.00",
-        Measure::Time => "for example 20m",
-        Measure::Turns => "turns, for example 10",
-    };
-    Title::new("Paused: ", &format!("{reason}.\nHow much more? ({unit})"))
+    let [_, unit, example] = words(measure);
+    Title::new("Paused: ", &format!("{reason}.\nHow much more? ({unit}for example {example})"))
 }
 
-/// Returns the question before a command adds `more` to a budget.
+/// Returns the words for an amount, its unit, and an example.
+fn words(measure: Measure) -> [&'static str; 3] {
+    match measure {
+        Measure::Cost => ["an amount of US dollars", "US dollars, ", "1.00"],
+        Measure::Time => ["a duration", "", "20m"],
+        Measure::Turns => ["a number of turns", "turns, ", "10"],
+    }
+}
+
+/// Returns the question before a command adds `more` to a budget, or before answers are accepted whose cost is not known.
 pub fn more_question(reason: &PauseReason, more: &str) -> Title {
-    Title::new("Paused: ", &format!("{reason}.\nAdd {}?", short_name(more)))
-}
-
-/// Returns the question before answers are accepted whose cost is not known.
-pub fn unknown_question(reason: &PauseReason) -> Title {
-    Title::new("Paused: ", &format!("{reason}.\nGo on, and do not count such answers?"))
+    let asks = match reason {
+        PauseReason::UnknownCost { .. } => "Go on, and do not count such answers?".to_owned(),
+        _ => format!("Add {}?", short_name(more)),
+    };
+    Title::new("Paused: ", &format!("{reason}.\n{asks}"))
 }
 
 /// Returns the notice in the place of a dialog: the option that allows more.
 pub fn budget_notice(reason: &PauseReason, measure: Measure) -> String {
-    let example = command(measure).rsplit('+').next().unwrap_or_default();
+    let [.., example] = words(measure);
     needs_option(&format!("Paused: {reason}."), example)
 }
 
@@ -84,31 +91,19 @@ pub fn needs_option(question: &str, more: &str) -> String {
     format!("{first} To allow more, with /workflow :resume: --workflow-budget-more={}", short_name(more))
 }
 
-/// Returns the notice that the user has accepted answers of unknown cost or usage.
-pub fn unknown_accepted(unknown: Unknown) -> &'static str {
-    match unknown {
-        Unknown::Cost => "Answers whose cost is not known are not counted in the budget.",
-        Unknown::Usage => "Answers whose usage is not known are not counted in the budget.",
-    }
-}
+/// The notice that the user has accepted answers of unknown cost.
+pub const UNKNOWN_ACCEPTED: &str = "Answers whose cost is not known are not counted in the budget.";
 
 /// Returns the error for a text that is not an amount.
 pub fn no_amount(text: &str, measure: Measure) -> String {
-    let kind = match measure {
-        Measure::Cost => "an amount of US dollars",
-        Measure::Time => "a duration",
-        Measure::Turns => "a number of turns",
-    };
+    let [kind, ..] = words(measure);
     format!("“{}” is not {kind}. Type for example {}", short_name(text), command(measure))
 }
 
 /// A command that allows more.
-pub(super) fn command(measure: Measure) -> &'static str {
-    match measure {
-        Measure::Cost => "/workflow :resume +1.00",
-        Measure::Time => "/workflow :resume +20m",
-        Measure::Turns => "/workflow :resume +10",
-    }
+pub(super) fn command(measure: Measure) -> String {
+    let [.., example] = words(measure);
+    format!("/workflow :resume +{example}")
 }
 
 /// Returns the error for a wrong bound on the command line.
@@ -123,21 +118,14 @@ pub fn bad_bound(found: &str) -> String {
 pub fn needs_bound(models: &[String]) -> String {
     format!(
         "`cost` alone bounds the run, and pi has no price for {}. Bound the turns too: `budget: {{ cost: 2.50, turns: 40 }}`, or for this run --workflow-budget=turns=40 (pi-workflows run: --budget turns=40).",
-        in_brief(models)
+        first_of(models.iter().map(|model| short_name(model)), MAX_MODELS)
     )
 }
 
 /// Returns the notice that bounds on the cost do not count these models; `None` without such models.
 pub fn uncounted(models: &[String]) -> Option<String> {
-    (!models.is_empty()).then(|| format!("`cost` does not count answers of {}: pi has no price.", in_brief(models)))
-}
-
-/// Returns the first names, and the number of the other names.
-fn in_brief(names: &[String]) -> String {
-    let named: Vec<String> = names.iter().take(3).map(|name| short_name(name)).collect();
-    let more = names.len() - named.len();
-    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-    format!("{}{more}", named.join(", "))
+    let named = first_of(models.iter().map(|model| short_name(model)), MAX_MODELS);
+    (!models.is_empty()).then(|| format!("`cost` does not count answers of {named}: pi has no price."))
 }
 
 /// Returns a line for each budget that holds, with the spent amounts.

@@ -5,7 +5,7 @@ use crate::run::{Active, Tail};
 
 use super::exact::{framed, quoted};
 use super::names::{phase_title, short_name};
-use super::questions::{Dialog, GateSource, Question, Title, by_program, consent_question_of, in_terminal};
+use super::questions::{Dialog, Question, Title, by_program, in_terminal};
 use super::task::task;
 
 /// Maximum length of a step's summary, and of its first line about what it lacks, in characters.
@@ -73,15 +73,6 @@ pub fn entry_prompt(active: &Active) -> String {
         task(active.state),
         at_entry(active),
     )
-}
-
-/// Returns the question about the command of a step of a project or a package.
-pub fn step_consent(of: &str, source: Option<&GateSource>, commands: &[String], dialog: Dialog) -> Question {
-    let source = source.unwrap_or(&GateSource::Project);
-    let name = dialog.name_of(of, 18);
-    let first = Title::new("Allow ", &format!("{} step {name}?", source.word()));
-    let runs = source.runs(true, &name);
-    consent_question_of(first, runs, source, commands, dialog)
 }
 
 pub fn entry_question(of: &str, workflow: &str, question: &str, dialog: Dialog) -> Question {

@@ -123,24 +123,28 @@ fn ways(outcome: &Outcome) -> Vec<(String, &Target)> {
     std::iter::once(first).chain(then).collect()
 }
 
-/// Returns a phase of `scope` for a list: the tools after the name, the other notes below. `Chart::phase` makes the
-/// notes for Mermaid, where outcomes are edges.
+/// Returns the notes on a phase of `scope` that a list and a diagram have.
+fn phase_notes(phase: &Phase, scope: &Workflow) -> impl Iterator<Item = String> {
+    let notes = [
+        step_note(phase),
+        phase.interactive.then(|| "conversation with the user".to_owned()),
+        scope.starts_fresh(phase).then(|| "starts fresh".to_owned()),
+        model_note(&phase.model),
+        limits_note(phase, scope),
+        budget_note(&phase.budget),
+        over_budget_note(phase),
+        gate_note(phase.gate.as_ref()),
+    ];
+    notes.into_iter().flatten().chain(answer_notes(phase))
+}
+
+/// Returns a phase of `scope` for a list: the tools after the name, the other notes below. In a diagram outcomes are
+/// edges.
 pub fn noted(name: &str, phase: &Phase, scope: &Workflow, library: &Library, indent: &str) -> Vec<String> {
     let tools = tool_note(phase).map(|note| format!("  ({note})")).unwrap_or_default();
-    let gate = phase.gate.as_ref();
-    let notes = step_note(phase)
-        .into_iter()
-        .chain(answer_notes(phase))
-        .chain(conversation_note(phase))
-        .chain(context_note(phase, scope))
-        .chain(results_note(phase))
-        .chain(model_note(&phase.model))
-        .chain(limits_note(phase, scope))
-        .chain(budget_note(&phase.budget))
-        .chain(over_budget_note(phase))
-        .chain(gate_note(gate));
-    let notes =
-        notes.chain(outputs_note(&phase.outputs)).chain(outcomes_note(&phase.outcomes, &phase.id, scope, library));
+    let outcomes = outcomes_note(&phase.outcomes, &phase.id, scope, library);
+    let own = [results_note(phase), outputs_note(&phase.outputs), outcomes];
+    let notes = phase_notes(phase, scope).chain(own.into_iter().flatten());
     let notes = notes.map(|note| format!("{indent}{note}"));
     let lines = std::iter::once(format!("{name}{tools}")).chain(notes);
     lines.map(|line| on_one_line(&line)).collect()
@@ -189,14 +193,6 @@ fn step_note(phase: &Phase) -> Option<String> {
 fn answer_notes(phase: &Phase) -> impl Iterator<Item = String> {
     let note = |answer: &Answer| Some(format!("{} only {}", answer.outcome, when_note(&answer.when)?));
     phase.question().into_iter().flat_map(|question| &question.answers).filter_map(note)
-}
-
-fn conversation_note(phase: &Phase) -> Option<String> {
-    phase.interactive.then(|| "conversation with the user".to_owned())
-}
-
-fn context_note(phase: &Phase, scope: &Workflow) -> Option<String> {
-    scope.starts_fresh(phase).then(|| "starts fresh".to_owned())
 }
 
 fn results_note(phase: &Phase) -> Option<String> {
@@ -481,18 +477,7 @@ impl<'a> Chart<'a> {
         self.phases += 1;
         let node = format!("p{}", self.phases);
         self.line(&format!("{node}[{}]", label(&phase.title())));
-        let notes = [
-            tool_note(phase),
-            step_note(phase),
-            conversation_note(phase),
-            context_note(phase, scope),
-            model_note(&phase.model),
-            limits_note(phase, scope),
-            budget_note(&phase.budget),
-            over_budget_note(phase),
-            gate_note(phase.gate.as_ref()),
-        ];
-        for note in notes.into_iter().flatten().chain(answer_notes(phase)) {
+        for note in tool_note(phase).into_iter().chain(phase_notes(phase, scope)) {
             self.note(&node, &note);
         }
         self.connect(&node);

@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use crate::definition::{Diagnostic, Library, Work, on_one_line};
 use crate::run::{
-    Active, Bound, Broken, ClaimObstacle, Evidence, PauseReason, RunState, RunStatus, Seal, cut, pause_reason,
+    Active, Bound, Broken, ClaimObstacle, Evidence, MAX_LOOPS, PauseReason, RunState, RunStatus, Seal, cut,
+    pause_reason,
 };
 
 use super::budget;
@@ -53,10 +54,8 @@ impl fmt::Display for PauseReason {
                 let (times, name) = (counted(times, "attempt"), short_name(name));
                 write!(f, "the gate was not passed in {times}; last: {name}")
             }
-            Self::Loops { of, outcome, times, .. } => {
-                let s = if *times == 1 { "" } else { "s" };
-                let (of, outcome) = (short(of), short(outcome));
-                write!(f, "“{of}” leads back with `{outcome}`, after {times} loop{s}")
+            Self::Loops { of, outcome, .. } => {
+                write!(f, "“{}” leads back with `{}`, after {MAX_LOOPS} loops", short(of), short(outcome))
             }
             Self::Way { of, outcome, times } => {
                 let (of, outcome, times) = (short(of), short(outcome), counted(times, "time"));
@@ -84,12 +83,11 @@ impl fmt::Display for PauseReason {
                 let bound = Bound { measure: *measure, spent: *spent, limit: *limit, is_lower_bound: false };
                 write!(f, "the budget of “{}” is used up: {}", short(of), budget::spent(&bound))
             }
-            Self::UnknownCost { of } => {
-                write!(f, "the budget of “{}” bounds the cost, and a model without a price has answered", short(of))
-            }
-            Self::UnknownUsage { of } => {
-                write!(f, "“{}” has a budget, and the model's provider has not told the usage of an answer", short(of))
-            }
+            Self::UnknownCost { of } => write!(
+                f,
+                "the budget of “{}” bounds the cost, and the cost of an answer is not known: its model has no price, or its provider told no usage",
+                short(of)
+            ),
             Self::RulesChanged => f.write_str("its rules are no longer those with which it was started"),
             Self::RulesUnknown => f.write_str(
                 "the rules with which it was started are not known, for its stored state cannot be read in full",
@@ -177,7 +175,6 @@ impl PauseReason {
             Self::Step { .. } => "a step has not ended",
             Self::Budget { .. } => "the budget is used up",
             Self::UnknownCost { .. } => "the cost is unknown",
-            Self::UnknownUsage { .. } => "the usage is unknown",
             Self::RulesChanged => "its rules have changed",
             Self::RulesUnknown => "its rules are not known",
             Self::Broken(_) => "its state cannot be read",
@@ -271,9 +268,7 @@ pub fn pause_notice(active: &Active) -> Option<String> {
     let pause = active.state.progress().paused.as_ref()?;
     let how = match &pause.reason {
         PauseReason::Budget { measure, .. } => &*format!("To allow more: {}", budget::command(*measure)),
-        PauseReason::UnknownCost { .. } | PauseReason::UnknownUsage { .. } => {
-            "/workflow :resume goes on, and the cost of such answers is not counted."
-        }
+        PauseReason::UnknownCost { .. } => "/workflow :resume goes on, and the cost of such answers is not counted.",
         PauseReason::Commands { .. } if active.phase.is_of_agent() => {
             "Your next message resumes it, or /workflow :resume; then the gate asks you again."
         }

@@ -161,13 +161,11 @@ impl GateSource {
 
     /// Returns the line above the commands of a gate or a step with this quoted name.
     pub(super) fn runs(&self, is_step: bool, of: &str) -> Title {
+        let words = if is_step { "Step " } else { "Gate " };
         match self {
             Self::Project => Title::new("Project ", &format!("{} {of} runs:", if is_step { "step" } else { "gate" })),
-            Self::Value => Title::new(if is_step { "Step " } else { "Gate " }, &format!("{of} runs:")),
-            Self::Package(name) => {
-                let words = if is_step { "Step " } else { "Gate " };
-                Title::new(words, &format!("{of} of the package {} runs:", quoted(name, 60)))
-            }
+            Self::Value => Title::new(words, &format!("{of} runs:")),
+            Self::Package(name) => Title::new(words, &format!("{of} of the package {} runs:", quoted(name, 60))),
         }
     }
 
@@ -200,25 +198,12 @@ pub(super) fn counted(number: impl Display, noun: &str) -> String {
     format!("{number} {noun}{s}")
 }
 
-/// Returns the question about the commands of a gate of a project or a package.
-pub fn consent_question(of: &str, source: &GateSource, commands: &[String], dialog: Dialog) -> Question {
+/// Returns the question about the commands of a gate or a step of a project or a package.
+pub fn consent_question(of: &str, is_step: bool, source: &GateSource, commands: &[String], dialog: Dialog) -> Question {
     let name = dialog.name_of(of, 18);
-    let allow = Title::new("Allow ", &format!("{} gate {name}?", source.word()));
-    let runs = match (source, dialog) {
-        (GateSource::Project, Dialog::Program) => Title::new("This project's gate of ", &format!("{name} runs:")),
-        (GateSource::Project | GateSource::Package(_) | GateSource::Value, _) => source.runs(false, &name),
-    };
-    consent_question_of(allow, runs, source, commands, dialog)
-}
-
-/// Returns the question about commands: `allow` asks, `runs` is the line above the commands.
-pub(super) fn consent_question_of(
-    allow: Title,
-    runs: Title,
-    source: &GateSource,
-    commands: &[String],
-    dialog: Dialog,
-) -> Question {
+    let kind = if is_step { "step" } else { "gate" };
+    let allow = Title::new("Allow ", &format!("{} {kind} {name}?", source.word()));
+    let runs = source.runs(is_step, &name);
     let lines = commands.iter().flat_map(|command| framed(command)).collect();
     match dialog {
         Dialog::Terminal(room) => {
@@ -328,9 +313,10 @@ mod tests {
     fn a_question_in_a_terminal_is_short_and_begins_with_our_words() {
         for name in hostile() {
             for text in hostile() {
-                let consent = consent_question(&name, &GateSource::Project, std::slice::from_ref(&text), terminal(4));
+                let consent =
+                    consent_question(&name, false, &GateSource::Project, std::slice::from_ref(&text), terminal(4));
                 let asked = entry_question(&name, &name, &text, terminal(3));
-                let four = consent_question(&name, &GateSource::Project, &vec![text.clone(); 4], terminal(4));
+                let four = consent_question(&name, false, &GateSource::Project, &vec![text.clone(); 4], terminal(4));
                 for (question, begin, most) in [
                     (&consent, "Allow project gate \"", 2),
                     (&asked, "Question of \"", 3),
@@ -363,17 +349,17 @@ mod tests {
     #[test]
     fn a_short_command_stands_in_the_question() {
         let commands = ["npm test".to_owned()];
-        let question = |dialog| consent_question("Plan", &GateSource::Project, &commands, dialog);
+        let question = |dialog| consent_question("Plan", false, &GateSource::Project, &commands, dialog);
         let title = Title::from("Allow project gate \"Plan\"?\n│ npm test");
         assert_eq!(question(terminal(4)), Question { title, above: None });
-        let title = Title::from("This project's gate of \"Plan\" runs:\n│ npm test\nAllow it?");
+        let title = Title::from("Project gate \"Plan\" runs:\n│ npm test\nAllow it?");
         assert_eq!(question(Dialog::Program), Question { title, above: None });
     }
 
     #[test]
     fn what_does_not_fit_stands_above() {
         let commands = ["a\nb".to_owned(), "x".repeat(40)];
-        let question = consent_question("Plan", &GateSource::Project, &commands, terminal(4));
+        let question = consent_question("Plan", false, &GateSource::Project, &commands, terminal(4));
         assert_eq!(question.title, "Allow project gate \"Plan\"?\n2 commands, 3 lines: shown above");
         let above = format!("Project gate \"Plan\" runs:\n│ a\n│ b\n│ {}", "x".repeat(40));
         assert_eq!(question.above, Some(above));
@@ -389,7 +375,7 @@ mod tests {
         let name = "The plan of everything that is to be done";
         let consent = |dialog| {
             let commands = ["npm test".to_owned(), format!("npm run {}", "x".repeat(50))];
-            consent_question(name, &GateSource::Project, &commands, dialog)
+            consent_question(name, false, &GateSource::Project, &commands, dialog)
         };
         let allow = format!("Allow project gate \"{name}\"?");
         let shown = format!("│ npm test\n│ npm run {}", "x".repeat(50));
@@ -416,10 +402,10 @@ mod tests {
         for (name, text) in same.chain(hostile().into_iter().rev().zip(hostile())) {
             let commands = vec![text.clone(); 300];
             for Question { title, above } in [
-                consent_question(&name, &GateSource::Project, &commands, Dialog::Program),
+                consent_question(&name, false, &GateSource::Project, &commands, Dialog::Program),
                 entry_question(&name, &name, &text.repeat(300), Dialog::Program),
             ] {
-                let begins = ["This project's gate of \"", "Question of \""];
+                let begins = ["Project gate \"", "Question of \""];
                 assert!(begins.iter().any(|begin| title.starts_with(begin)), "{title}");
                 assert!(title.lines().count() <= MANY_LINES + 3);
                 assert_eq!(above.is_some(), title.contains(": all of them stand above"));

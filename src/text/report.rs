@@ -17,6 +17,7 @@ use crate::run::{
 use crate::usage::Usage;
 
 use super::gate::{evidence_lines, fenced};
+use super::names::{MAX_NAME, short_name};
 use super::outputs::output_on_one_line;
 use super::step_result::local_time;
 use super::task::task;
@@ -25,8 +26,6 @@ use super::usage::{cost, tokens, warm_ups};
 
 /// Maximum number of phases in Markdown, and of checks; JSON has all.
 const MAX_ROWS: usize = 200;
-/// Maximum length of a name on a line of Markdown, in characters.
-const MAX_NAME: usize = 100;
 /// Maximum length of the line of a check in Markdown, in characters.
 const MAX_CHECK: usize = 300;
 /// Maximum length of a summary, and of a command's output, in Markdown, in characters.
@@ -273,7 +272,7 @@ impl<'a> Report<'a> {
 
     /// Returns the outcome with its times, and the task, each on one line of plain text.
     pub fn end(&self, utc_offset: impl Fn(u64) -> Result<i16, Stale>) -> Result<String, Stale> {
-        let plain = |text| short(&on_one_line(text), MAX_NAME);
+        let plain = |text| short_name(&on_one_line(text));
         let (workflow, outcome, time) = (plain(self.workflow), self.outcome(), self.time(utc_offset)?);
         Ok(format!("{workflow}: {outcome}, {time}\nTask: {}", plain(&self.task)))
     }

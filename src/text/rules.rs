@@ -1,6 +1,6 @@
 //! The rules of a run in one line, for the user at the start of the run.
 
-use super::names::short_name;
+use super::names::{first_of, short_name};
 use crate::definition::{Library, Limits, Phase, Surroundings, ToolPolicy, Workflow};
 
 /// Maximum number of names in a part of the line.
@@ -86,10 +86,7 @@ fn place(of: &[&Phase], count: usize) -> String {
 }
 
 fn in_brief(paths: &[String]) -> String {
-    let named: Vec<String> = paths.iter().take(MAX_NAMES).map(|path| short_name(path)).collect();
-    let more = paths.len() - named.len();
-    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-    format!("{}{more}", named.join(", "))
+    first_of(paths.iter().map(|path| short_name(path)), MAX_NAMES)
 }
 
 /// Returns the warning of names in the lists of tools of a workflow that no tool has; `None` without such names, or if
@@ -109,14 +106,11 @@ pub fn unknown_tools(library: &Library, key: &str, tools: Vec<String>) -> Option
     if known.tools.is_empty() || unknown.is_empty() {
         return None;
     }
-    let named = unknown.iter().take(MAX_NAMES).map(|name| {
+    let named = unknown.iter().map(|name| {
         let meant = known.nearest_tool(name).map(|meant| format!(" (did you mean `{meant}`?)"));
         format!("`{}`{}", short_name(name), meant.unwrap_or_default())
     });
-    let named: Vec<String> = named.collect();
-    let more = unknown.len() - named.len();
-    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-    Some(format!("No tool has a name that the workflow lists: {}{more}.", named.join(", ")))
+    Some(format!("No tool has a name that the workflow lists: {}.", first_of(named, MAX_NAMES)))
 }
 
 #[cfg(test)]

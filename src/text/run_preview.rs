@@ -38,8 +38,6 @@ struct PreviewedGate<'a> {
     of: &'a str,
     /// The commands are a step, which is an entry of its own.
     is_step: bool,
-    /// `None` without commands that need the user's consent.
-    source: Option<GateSource>,
     /// A condition or an outcome decides if the run reaches the gate.
     is_conditional: bool,
 }
@@ -61,6 +59,11 @@ impl Previewed {
 }
 
 impl PreviewedGate<'_> {
+    /// Returns its name, and that a run may pass over it.
+    fn title(&self) -> String {
+        format!("{}{}", quoted(self.of, WIDTH), if self.is_conditional { " (may be passed over)" } else { "" })
+    }
+
     /// Returns the commands that need the user's consent.
     fn asked(&self) -> impl Iterator<Item = Agreement<'_>> {
         self.commands.iter().filter(|(source, _)| source.is_some()).map(|(_, command)| command.agreement())
@@ -95,10 +98,7 @@ impl<'a> RunPreview<'a> {
                 EntryKind::Phase(phase) => {
                     let Phase { name, gate, model, budget, .. } = &**phase;
                     let is_conditional = scope_is_conditional || uncertain.contains(&index);
-                    let previewed = |commands: Vec<(Option<GateSource>, Previewed)>, is_step| {
-                        let source = commands.iter().find_map(|(source, _)| source.clone());
-                        PreviewedGate { commands, of: name, is_step, source, is_conditional }
-                    };
+                    let previewed = |commands, is_step| PreviewedGate { commands, of: name, is_step, is_conditional };
                     let shown = |command| self.shown(command, scope);
                     let with_scripts = |mut run: Vec<(Option<GateSource>, Previewed)>| {
                         let scripts = scope.shown_scripts().filter(|_| !run.is_empty());
@@ -140,11 +140,9 @@ impl<'a> RunPreview<'a> {
         (source, Previewed::Command(if known.line().is_empty() { command.clone() } else { known }))
     }
 
-    /// Returns the commands that need the user's consent, each once.
-    pub fn commands(&self) -> Vec<Agreement<'_>> {
-        let mut seen = Set::new();
-        let commands = self.gates.iter().flat_map(PreviewedGate::asked);
-        commands.filter(|command| seen.insert((command.shown, command.value))).collect()
+    /// Returns the commands that need the user's consent.
+    pub fn commands(&self) -> impl Iterator<Item = Agreement<'_>> {
+        self.gates.iter().flat_map(PreviewedGate::asked)
     }
 
     /// Returns the question about the start, with the commands `asked` of [`RunPreview::commands`], each shown in full.
@@ -155,22 +153,17 @@ impl<'a> RunPreview<'a> {
         // The commands stand last, directly above the dialog.
         let mut above = self.others();
         for gate in &self.gates {
-            let PreviewedGate { of, is_step, is_conditional, .. } = gate;
-            let Some(source) = &gate.source else { continue };
             let new: Vec<&str> = gate.asked().map(|of| of.shown).filter(|command| left.remove(command)).collect();
-            if new.is_empty() {
-                continue;
-            }
-            let certainty = if *is_conditional { " (may be passed over)" } else { "" };
-            let of = format!("{}{certainty}", quoted(of, WIDTH));
-            above.push(source.runs(*is_step, &of).into());
+            let source = gate.commands.iter().find_map(|(source, _)| source.as_ref());
+            let Some(source) = source.filter(|_| !new.is_empty()) else { continue };
+            above.push(source.runs(gate.is_step, &gate.title()).into());
             for command in new {
                 commands += 1;
                 lines.extend(framed(command));
                 above.extend(framed(command));
             }
         }
-        let has_steps = self.gates.iter().any(|gate| gate.is_step && gate.source.is_some());
+        let has_steps = self.gates.iter().any(|gate| gate.is_step && gate.asked().next().is_some());
         let runs = if has_steps { "It runs" } else { "Its gates run" };
         match dialog {
             Dialog::Terminal(_) => {
@@ -189,13 +182,9 @@ impl<'a> RunPreview<'a> {
     /// Returns the questions, models, budgets and all commands.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = self.others();
-        for PreviewedGate { commands, of, is_step, is_conditional, .. } in &self.gates {
-            if !commands.is_empty() {
-                let kind = if *is_step { "Step" } else { "Gate" };
-                let certainty = if *is_conditional { " (may be passed over)" } else { "" };
-                lines.push(format!("{kind} {}{certainty} runs:", quoted(of, WIDTH)));
-                lines.extend(commands.iter().flat_map(|(_, command)| framed(command.agreement().shown)));
-            }
+        for gate in self.gates.iter().filter(|gate| !gate.commands.is_empty()) {
+            lines.push(format!("{} {} runs:", if gate.is_step { "Step" } else { "Gate" }, gate.title()));
+            lines.extend(gate.commands.iter().flat_map(|(_, command)| framed(command.agreement().shown)));
         }
         lines
     }

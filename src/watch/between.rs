@@ -3,7 +3,9 @@
 use serde_json::Value;
 
 use crate::definition::{Entry, EntryKind, Library, Work, is_group_key};
-use crate::run::{Active, Allowance, Branch, BranchEnd, BranchRun, Evidence, PauseReason, RunState, RunStatus, Visit};
+use crate::run::{
+    Active, Allowance, Branch, BranchEnd, BranchRun, Evidence, MAX_LOOPS, PauseReason, RunState, RunStatus, Visit,
+};
 use crate::text;
 
 use super::{RunEvent, Sums, readable, text as event_text};
@@ -62,7 +64,8 @@ pub fn paused(reason: &PauseReason, state: &RunState) -> Vec<RunEvent> {
         PauseReason::Budget { measure, spent, limit, .. } => {
             budget("usedUp", Some(measure.name()), Some(*spent), Some(*limit))
         }
-        PauseReason::UnknownCost { .. } | PauseReason::UnknownUsage { .. } => budget("unknown", None, None, None),
+        PauseReason::UnknownCost { .. } => budget("unknown", None, None, None),
+        PauseReason::Loops { .. } => Some(RunEvent::Limit { bound: kind.clone(), times: MAX_LOOPS.into() }),
         _ => number("times").map(|times| RunEvent::Limit { bound: kind.clone(), times }),
     };
     let why = event_text(&reason.to_string());

@@ -92,7 +92,7 @@ for (const version of VERSIONS) {
       const run = await runPrint({ version, sandbox, prompt: "/workflow hello The task" });
       assert.equal(
         run.stderr,
-        "Workflow The hello: paused in 🔹 Look: “The hello” has a budget, and the model's provider has not told the usage of an answer.\n",
+        "Workflow The hello: paused in 🔹 Look: the budget of “The hello” bounds the cost, and the cost of an answer is not known: its model has no price, or its provider told no usage.\n",
       );
       assert.deepEqual([run.code, model.requests.length], [1, 1]);
       // The user accepts it: the turns count on.

@@ -312,10 +312,9 @@ const HOLDS = {
       gate: () => times <= (phase.gateAttempts ?? 3) && hasFailed(name, "tests"),
       question: () => isNotAgreed,
       outputs: () => times === 5 && results.filter(({ details }) => details?.error === "outputs required").length >= 5,
-      loops: () => results.filter(hasMoved).length >= times,
+      loops: () => results.filter(hasMoved).length >= 20,
       way: () => results.filter(hasMoved).length >= times,
       modelError: () => log.at(-1)?.step.status === 500,
-      unknownUsage: () => log.some(({ step }) => step.unmetered),
       unknownCost: () => log.some(({ step }) => step.unmetered),
       step: () =>
         /the end of a budget/.test(why)

@@ -1,6 +1,6 @@
 //! The part of the run that the model has in view, and the part that it is still to be told.
 
-use crate::run::Active;
+use crate::run::{Active, Arrival};
 use crate::text::{self, DefaultRole};
 
 /// The model's knowledge of the run. The model has a context prompt in view until the conversation is compacted, or
@@ -27,6 +27,17 @@ pub enum Mover {
     Budget,
     /// A nested call of `workflow_step`, whose result goes to the calling tool.
     NestedCall,
+}
+
+/// A move of the run by the user, or at the end of a budget.
+pub struct Moved {
+    /// The sentence for the agent.
+    pub told: String,
+    /// The phases between which the run moved.
+    pub from_to: String,
+    pub arrival: Arrival,
+    /// The running tool calls and the agent were stopped.
+    pub stopped: bool,
 }
 
 impl Briefing {

@@ -3,21 +3,20 @@
 pub(super) mod state;
 
 use crate::definition::{Budget, Measure, trim};
-use crate::run::{Active, Arrival, Bound, Evidence, Leaving, PauseReason, Spending, Unknown, leave_over_budget};
+use crate::run::{Active, Arrival, Bound, Evidence, Leaving, PauseReason, Spending, leave_over_budget};
 use crate::text;
 
 use super::ask::{Then, UsersWord};
-use super::briefing::state::Mover;
+use super::briefing::state::{Moved, Mover};
 use super::commands::BUDGET_FLAG;
 use super::context::Cx;
 use super::effect::{Effect, Level, Reply, Request, YesOrNo};
 use super::entries::LED_BY_BUDGET;
 use super::hold::held_notice;
-use super::moved::Moved;
 use super::state::{Agent, Engine, Run, Session, Waiter};
 use state::UsageMeter;
 
-/// The value of [`MORE_FLAG`](super::commands::MORE_FLAG) that accepts answers whose cost or usage is not known.
+/// The value of [`MORE_FLAG`](super::commands::MORE_FLAG) that accepts answers whose cost is not known.
 const UNKNOWN: &str = "unknown";
 
 /// The result of [`Engine::widen_budgets`].
@@ -97,7 +96,7 @@ impl Engine {
         let budgets = active.budgets();
         let is_used_up = |budget: &&Spending| budget.bounds().any(|bound| bound.is_used_up());
         let is_other = |budget: &Spending| budget.key != own;
-        if unknown(&budgets).is_some() || budgets.iter().filter(is_used_up).any(is_other) {
+        if unknown_cost(&budgets).is_some() || budgets.iter().filter(is_used_up).any(is_other) {
             return None;
         }
         let bound = budgets.iter().find_map(|budget| budget.bounds().find(Bound::is_used_up))?;
@@ -137,8 +136,8 @@ impl Engine {
         self.transition(new, cx);
     }
 
-    /// Adds the amount that the user gives, by an option or in a dialog, to the used-up budgets. If answers without a
-    /// price or without usage are the reason for the pause, accepts these answers. Without the user's word, asks the
+    /// Adds the amount that the user gives, by an option or in a dialog, to the used-up budgets. If answers whose cost is
+    /// not known are the reason for the pause, accepts these answers. Without the user's word, asks the
     /// user: for the amount, or for a yes to `more`.
     pub(super) fn widen_budgets(
         &mut self,
@@ -148,21 +147,14 @@ impl Engine {
         cx: &mut Cx,
     ) -> Widened {
         // The user can accept only a pause that the user already knows of.
-        if let Some(reason) = self.run.pause_reason().filter(|reason| reason.is_unknown_amount()).cloned() {
-            let option = &mut self.session.more;
+        if let Some(reason @ PauseReason::UnknownCost { .. }) = self.run.pause_reason().cloned() {
+            let option = &mut self.session.facts.more;
             let option = || UsersWord::of_option(option, |value| value == UNKNOWN).map(|(word, _)| word);
-            match word.take().or_else(option) {
-                Some(_) => {
-                    let told = match reason {
-                        PauseReason::UnknownUsage { .. } => Unknown::Usage,
-                        _ => Unknown::Cost,
-                    };
-                    let accept = |unknown| (unknown == told).then_some(Change::AcceptUnknown);
-                    if self.change_allowances(cx, |budget| accept(budget.unknown()?)) {
-                        cx.notify(Level::Warning, text::unknown_accepted(told));
-                    }
-                }
-                None => return self.ask_for_more(reason, more, was_at_rest, cx),
+            if word.take().or_else(option).is_none() {
+                return self.ask_for_more(reason, more, was_at_rest, cx);
+            }
+            if self.change_allowances(cx, |budget| budget.lacks_cost(true).then_some(Change::AcceptUnknown)) {
+                cx.notify(Level::Warning, text::UNKNOWN_ACCEPTED);
             }
         }
         let reason = budget_used_up(&self.run, &self.agent, &self.meter, cx);
@@ -194,7 +186,7 @@ impl Engine {
             self.agent.activity.stop(cx);
             self.transition(state.paused(reason.clone(), cx.unix_ms), cx);
         }
-        let option = UsersWord::of_option(&mut self.session.more, |_| more.is_empty() && word.is_none());
+        let option = UsersWord::of_option(&mut self.session.facts.more, |_| more.is_empty() && word.is_none());
         let (word, more) = match option {
             Some((word, more)) => (Some(word), more),
             None => (word, more.to_owned()),
@@ -229,10 +221,7 @@ impl Engine {
 
     /// Asks the user for a yes to what a command gives; without a user interface an option is needed.
     fn ask_for_more(&mut self, reason: PauseReason, more: &str, was_at_rest: bool, cx: &mut Cx) -> Widened {
-        let title = match reason.is_unknown_amount() {
-            true => text::unknown_question(&reason),
-            false => text::more_question(&reason, more),
-        };
+        let title = text::more_question(&reason, more);
         if !cx.ui.exists() {
             cx.fail(Level::Warning, text::needs_option(&title, if more.is_empty() { UNKNOWN } else { more }));
             return Widened::No;
@@ -255,9 +244,9 @@ impl Engine {
     ) -> Reply {
         let is_same = self.run.active().is_some_and(|active| active.state.task_id == task_id);
         // Meanwhile the run may have come to the end of another budget.
-        let now = match asked.is_unknown_amount() {
-            true => self.run.pause_reason().cloned(),
-            false => budget_used_up(&self.run, &self.agent, &self.meter, cx),
+        let now = match asked {
+            PauseReason::UnknownCost { .. } => self.run.pause_reason().cloned(),
+            _ => budget_used_up(&self.run, &self.agent, &self.meter, cx),
         };
         let is_asked = now.is_some_and(|now| is_about_the_same(&now, asked));
         match word.filter(|_| is_same && is_asked) {
@@ -331,12 +320,8 @@ pub(super) fn budget_used_up(run: &Run, agent: &Agent, meter: &UsageMeter, cx: &
 
 /// The reason for a pause at the first budget that is used up, or whose spent amount is not known.
 fn used_up(budgets: &[Spending]) -> Option<PauseReason> {
-    if let Some((unknown, of)) = unknown(budgets) {
-        let of = text::short_name(of);
-        return Some(match unknown {
-            Unknown::Cost => PauseReason::UnknownCost { of },
-            Unknown::Usage => PauseReason::UnknownUsage { of },
-        });
+    if let Some(unknown) = unknown_cost(budgets) {
+        return Some(PauseReason::UnknownCost { of: text::short_name(unknown.of) });
     }
     budgets.iter().find_map(|budget| {
         let bound = budget.bounds().find(Bound::is_used_up)?;
@@ -345,13 +330,10 @@ fn used_up(budgets: &[Spending]) -> Option<PauseReason> {
     })
 }
 
-/// The first budget whose spent amount is not known, and the reason. A missing price is no reason if another measure is
-/// bounded.
-fn unknown<'a>(budgets: &[Spending<'a>]) -> Option<(Unknown, &'a str)> {
-    let is_other = |budget: &Spending| budget.bounds().any(|bound| bound.measure != Measure::Cost);
-    let is_bounded = budgets.iter().any(is_other);
-    let mut all = budgets.iter().filter_map(|budget| Some((budget.unknown()?, budget.of)));
-    all.find(|(unknown, _)| !is_bounded || *unknown == Unknown::Usage)
+/// The first budget whose spent amount is not known. A missing price is no reason if another measure is bounded.
+fn unknown_cost<'a, 'b>(budgets: &'a [Spending<'b>]) -> Option<&'a Spending<'b>> {
+    let needs_prices = budgets.iter().flat_map(Spending::bounds).all(|bound| bound.measure == Measure::Cost);
+    budgets.iter().find(|budget| budget.lacks_cost(needs_prices))
 }
 
 /// A change of an [`Allowance`](crate::run::Allowance).
@@ -401,17 +383,7 @@ fn amount(measure: Measure, text: &str) -> Option<u64> {
             (dollars * 1e6).round()
         }
         Measure::Time => humantime::parse_duration(text).ok()?.as_millis() as f64,
-        Measure::Turns => {
-            let (number, unit) = match text.strip_suffix(['k', 'K']) {
-                Some(number) => (number, 1e3),
-                None => (text.strip_suffix('M').unwrap_or(text), if text.ends_with('M') { 1e6 } else { 1.0 }),
-            };
-            let amount = trim(number).parse::<f64>().ok()? * unit;
-            if amount.fract() != 0.0 {
-                return None;
-            }
-            amount
-        }
+        Measure::Turns => text.parse::<u32>().ok()?.into(),
     };
     #[allow(clippy::cast_precision_loss, reason = "the maxima are far below 2^53")]
     let range = 1.0..=measure.max() as f64;

@@ -7,7 +7,7 @@ use crate::text;
 
 use crate::engine::ask::UsersWord;
 use crate::engine::briefing::not_done;
-use crate::engine::briefing::state::Mover;
+use crate::engine::briefing::state::{Moved, Mover};
 use crate::engine::budget::Widened;
 use crate::engine::context::{Cx, Ui};
 use crate::engine::continuation::tell_pause;
@@ -15,7 +15,6 @@ use crate::engine::effect::{Effect, Level, Reply};
 use crate::engine::ending::stop_behind_end;
 use crate::engine::gate::state::{OpenGate, Requester};
 use crate::engine::hold::held_notice;
-use crate::engine::moved::Moved;
 use crate::engine::state::{Engine, Run, Session};
 
 /// Notice that the files of a run do not give its phase.
@@ -75,12 +74,12 @@ impl Engine {
             return Reply::None;
         }
         if let Some(active) = self.run.active().filter(|_| !outcome.is_empty()) {
-            let refusal = match active.question().filter(|_| !active.offers(outcome)) {
+            let refusal = match active.question() {
                 _ if active.phase.outcomes.iter().all(|other| other.name != outcome) => {
                     Some(text::unknown_outcome(active.phase, outcome))
                 }
-                Some(question) => text::bad_answer(&question, outcome, ""),
-                None => None,
+                Some(question) if !active.offers(outcome) => text::bad_answer(&question, outcome, ""),
+                Some(_) | None => None,
             };
             if let Some(refusal) = refusal {
                 cx.fail(Level::Warning, refusal);
@@ -89,18 +88,22 @@ impl Engine {
         }
         let outcome = Some(outcome).filter(|outcome| !outcome.is_empty());
         match OpenGate::ahead(&self.run, Requester::User, outcome.map(Into::into)) {
-            Some(gate) => return self.begin_gate(gate, cx),
+            Some(gate) => self.begin_gate(gate, cx),
             None => self.advance_by_user(outcome, Vec::new(), cx),
         }
-        Reply::None
     }
 
     /// Moves the run to the target of this outcome, or without an outcome to the next phase, its gate passed with this
     /// evidence.
-    pub(in crate::engine) fn advance_by_user(&mut self, outcome: Option<&str>, evidence: Vec<Evidence>, cx: &mut Cx) {
+    pub(in crate::engine) fn advance_by_user(
+        &mut self,
+        outcome: Option<&str>,
+        evidence: Vec<Evidence>,
+        cx: &mut Cx,
+    ) -> Reply {
         let Some(active) = self.run.active() else {
             cx.fail(Level::Warning, unavailable(&self.run, &self.session, cx.ui));
-            return;
+            return Reply::None;
         };
         match leave(&active.state.with_evidence(evidence), outcome, active.library) {
             Ok((new, arrival)) => self.move_by_user(new, arrival, Leaving::Done, cx),
@@ -113,6 +116,7 @@ impl Engine {
                 cx.fail(Level::Warning, error.to_string());
             }
         }
+        Reply::None
     }
 
     /// Skips the phase, or all entries up to the phase with this id in the same workflow, whatever their conditions.

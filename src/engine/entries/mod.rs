@@ -121,12 +121,12 @@ impl Engine {
             return Reply::None;
         };
         let given = trim(given);
-        let answer = question.answers.iter().find(|answer| answer.outcome == outcome);
-        let (Some(answer), None) = (answer, text::bad_answer(&question, outcome, given)) else {
-            let notice = text::bad_answer(&question, outcome, given).unwrap_or_default();
+        if let Some(notice) = text::bad_answer(&question, outcome, given) {
             cx.fail(Level::Warning, notice);
             return Reply::None;
-        };
+        }
+        let answer = question.answers.iter().find(|answer| answer.outcome == outcome);
+        let Some(answer) = answer else { return Reply::None };
         let next = question_answered(answer, given, &self.run, cx);
         self.pending.withdraw_gates(cx);
         if let Next::Ended(state, outcome) = next {

@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use crate::definition::{self, Answer, Command};
+use crate::definition::{self, Answer};
 use crate::run::Active;
 use crate::text;
 
 use crate::engine::OutputFile;
 use crate::engine::consent::Unallowed;
-use crate::engine::environment::{Planned, checked_env, environment};
+use crate::engine::environment::OpenCommand;
 use crate::engine::state::{Place, Waiter};
 
 /// The reply to the call or the command that has brought the run to an entry without the model. The reply stays open
@@ -66,17 +66,10 @@ pub enum Work {
 
 #[derive(Debug)]
 pub struct OpenStep {
-    pub command: Command,
-    /// In milliseconds.
-    pub timeout_ms: u32,
+    pub run: OpenCommand,
     pub has_outputs: bool,
     /// The file for its output.
     pub output_file: OutputFile,
-    /// `None` if the command runs without a question.
-    pub source: Option<text::GateSource>,
-    /// The words for the `scripts/` of its workflow in a consent.
-    pub scripts: Option<String>,
-    env: Planned,
 }
 
 /// A request of an entry without the model.
@@ -99,18 +92,11 @@ impl OpenEntry {
     pub fn at(active: &Active, reply: OpenReply) -> Option<Self> {
         let work = match &active.phase.work {
             definition::Work::Agent => return None,
-            definition::Work::Run(step) => {
-                let command = text::with_value(&step.command, active);
-                Work::Step(OpenStep {
-                    source: text::GateSource::of_command(&command, active.scope),
-                    scripts: text::scripts_to_allow(active.scope),
-                    env: environment(&command, active),
-                    command,
-                    timeout_ms: active.state.time_limit(&step.timeout, active.library),
-                    has_outputs: !active.phase.outputs.is_empty(),
-                    output_file: OutputFile::of(active),
-                })
-            }
+            definition::Work::Run(step) => Work::Step(OpenStep {
+                run: OpenCommand::of(text::with_value(&step.command, active), &step.timeout, active),
+                has_outputs: !active.phase.outputs.is_empty(),
+                output_file: OutputFile::of(active),
+            }),
             definition::Work::Ask(_) => {
                 let question = active.question()?;
                 let text = text::in_words(&question.text, active);
@@ -119,16 +105,5 @@ impl OpenEntry {
             definition::Work::Branches => Work::Branches,
         };
         Some(Self { reply, place: Place::of(active.state), of: active.phase.name.clone(), work })
-    }
-}
-
-impl OpenStep {
-    /// The variables of the command, with their values.
-    ///
-    /// # Errors
-    ///
-    /// The reason, in words, if a value cannot be part of an environment.
-    pub fn env(&self) -> Result<Vec<(String, String)>, String> {
-        checked_env(&self.env)
     }
 }

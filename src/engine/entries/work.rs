@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::definition::{Agreement, Answer as Choice, AnswerText, Step, as_name, is_blank, make_different};
+use crate::definition::{Answer as Choice, AnswerText, Step, as_name, is_blank, make_different};
 use crate::engine::consent::{ONCE, dialog, title_of};
 use crate::engine::context::Cx;
 use crate::engine::effect::{Effect, Level, Request};
@@ -56,7 +56,7 @@ impl OpenEntry {
                 if session.allow(&asked, answer.chosen(), run, cx) {
                     return self.run_step(step);
                 }
-                let package = step.source.as_ref().and_then(text::GateSource::package);
+                let package = step.run.source.as_ref().and_then(text::GateSource::package);
                 Next::Pause(PauseReason::Commands { package, value: asked.only_values })
             }
             (Work::Step(_), EntryAsked::Command) => match answer.ran() {
@@ -100,35 +100,21 @@ impl OpenEntry {
 
     /// Begins a step: with the consent to its command, if that is needed.
     fn begin_step(&self, step: &OpenStep, run: &Run, session: &Session, cx: &mut Cx) -> Next {
-        let scripts = step.scripts.as_deref().map(Agreement::of_files);
-        let needed = std::iter::once(step.command.agreement()).chain(scripts);
-        let foreign = needed.filter(|_| step.source.is_some());
-        let Some(asked) = session.unallowed(foreign, session.allowed_in_run(run), cx) else {
+        let Some(asked) = session.unallowed(step.run.agreements(), session.allowed_in_run(run), cx) else {
             return self.run_step(step);
         };
-        let asked = asked.with_values(step.command.value().is_some());
-        let question =
-            |commands: &[String], dialog| text::step_consent(&self.of, step.source.as_ref(), commands, dialog);
+        let asked = asked.with_values(step.run.command.value().is_some());
+        let source = step.run.source.as_ref().unwrap_or(&text::GateSource::Project);
+        let question = |commands: &[String], dialog| text::consent_question(&self.of, true, source, commands, dialog);
         Next::Ask(asked.dialog(ONCE, question, cx), EntryAsked::Consent(asked))
     }
 
     fn run_step(&self, step: &OpenStep) -> Next {
-        if step.command.line().is_empty() {
-            return Next::NotEnded(None, text::NO_COMMAND.to_owned());
+        let output_file = Some(step.output_file.clone());
+        match step.run.request(text::step_progress(&self.of), step.has_outputs, output_file) {
+            Ok(request) => Next::Ask(request, EntryAsked::Command),
+            Err(why) => Next::NotEnded(None, why),
         }
-        let env = match step.env() {
-            Ok(env) => env,
-            Err(why) => return Next::NotEnded(None, why),
-        };
-        let request = Request::Exec {
-            command: step.command.line().to_owned(),
-            env,
-            timeout_ms: step.timeout_ms,
-            progress: text::step_progress(&self.of),
-            apart: step.has_outputs,
-            output_file: Some(step.output_file.clone()),
-        };
-        Next::Ask(request, EntryAsked::Command)
     }
 
     /// Goes on after the command of a step.

@@ -1,16 +1,16 @@
 //! The checks of a gate, one after another, up to the first check that fails or needs an answer.
 
-use crate::definition::CheckKind;
 use crate::engine::consent::ONCE;
 use crate::engine::context::Cx;
 use crate::engine::effect::{OutputFile, Request};
+use crate::engine::environment::OpenCommand;
 use crate::engine::event::{Answer, CommandEnd, NotRun, Ran};
 use crate::engine::state::{Run, Session};
 use crate::run::{PauseReason, Tail};
 use crate::text;
 
 use super::files::{FileFailure, Work, check_file};
-use super::state::{CheckResult, GateAsked, OpenGate};
+use super::state::{CheckResult, CheckWork, GateAsked, OpenGate};
 
 /// The end of the checks.
 pub enum Outcome {
@@ -36,13 +36,13 @@ pub enum Next {
 impl OpenGate {
     /// Begins with the consent to its commands, if that is needed.
     pub fn begin(&mut self, run: &Run, session: &Session, cx: &mut Cx) -> Next {
-        let commands = self.foreign_commands().into_iter().map(|(command, _)| command);
+        let commands = self.commands().flat_map(OpenCommand::agreements);
         let Some(asked) = session.unallowed(commands, session.allowed_in_run(run), cx) else {
             return self.check(run, cx);
         };
-        let asked = asked.with_values(self.has_values());
+        let asked = asked.with_values(self.commands().any(|of| of.command.value().is_some()));
         let source = self.source_of(&asked.commands);
-        let question = |commands: &[String], dialog| text::consent_question(&self.of, source, commands, dialog);
+        let question = |commands: &[String], dialog| text::consent_question(&self.of, false, source, commands, dialog);
         Next::Ask(asked.dialog(ONCE, question, cx), GateAsked::Consent(asked))
     }
 
@@ -67,13 +67,13 @@ impl OpenGate {
                 let result = match answer.ran() {
                     Ok(ran) => command_result(&ran),
                     Err(NotRun::Stopped) => {
-                        let name = self.current().map_or("", |check| &check.name);
+                        let name = self.current().map_or("", |check| &*check.name);
                         let text = format!("The gate was interrupted: {name} was stopped.");
                         return Next::Close(Outcome::Interrupted(text));
                     }
                     Err(NotRun::NotHere) => CheckResult::new(false, "commands cannot be run here"),
                 };
-                self.checked(result, run, cx)
+                if self.record(result) { self.check(run, cx) } else { Next::Close(Outcome::Failed) }
             }
         }
     }
@@ -88,45 +88,28 @@ impl OpenGate {
     /// Makes the checks that are left, up to the first that fails or needs an answer.
     fn check(&mut self, run: &Run, cx: &mut Cx) -> Next {
         let mut work = Work::default();
-        loop {
-            let Some(check) = self.current().cloned() else { return Next::Close(Outcome::Passed) };
-            match check.kind {
-                CheckKind::Run { command, timeout: _ } => {
-                    if command.line().is_empty() {
-                        return self.checked(CheckResult::new(false, text::NO_COMMAND), run, cx);
-                    }
+        while let Some(check) = self.current() {
+            let result = match &check.work {
+                CheckWork::Run(command) => {
                     let (number, of) = self.position();
                     let progress = text::gate_progress(&check.name, number, of);
-                    let env = match self.env() {
-                        Ok(env) => env,
-                        Err(why) => return self.checked(CheckResult::new(false, why), run, cx),
-                    };
-                    let (command, timeout_ms) = (command.line().to_owned(), self.timeout_ms());
                     let output_file = run.active().map(|active| OutputFile::of(&active));
-                    let request = Request::Exec { command, env, timeout_ms, progress, apart: false, output_file };
-                    return Next::Ask(request, GateAsked::Command);
-                }
-                CheckKind::File { path, contains } => {
-                    let found = check_file(cx.host, &path, contains.as_ref(), &mut work);
-                    let (passed, result) = match found {
-                        Ok(found) => (true, found),
-                        Err(FileFailure::Gone) => return Next::Gone,
-                        Err(FileFailure::Because(why)) => (false, why),
-                    };
-                    self.record(CheckResult::new(passed, result));
-                    if !passed {
-                        return Next::Close(Outcome::Failed);
+                    match command.request(progress, false, output_file) {
+                        Ok(request) => return Next::Ask(request, GateAsked::Command),
+                        Err(why) => CheckResult::new(false, why),
                     }
                 }
+                CheckWork::File { path, contains } => match check_file(cx.host, path, contains.as_ref(), &mut work) {
+                    Ok(found) => CheckResult::new(true, found),
+                    Err(FileFailure::Gone) => return Next::Gone,
+                    Err(FileFailure::Because(why)) => CheckResult::new(false, why),
+                },
+            };
+            if !self.record(result) {
+                return Next::Close(Outcome::Failed);
             }
         }
-    }
-
-    /// Goes on after a check.
-    fn checked(&mut self, result: CheckResult, run: &Run, cx: &mut Cx) -> Next {
-        let passed = result.passed;
-        self.record(result);
-        if passed { self.check(run, cx) } else { Next::Close(Outcome::Failed) }
+        Next::Close(Outcome::Passed)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Gates: the checks before a phase is left.
 //!
-//! Checks are made one after another and stop at the first check that fails. A command or a question to the user is a
-//! pending request; until its answer comes the run stays as it is. An answer for a phase that the run has left has no
+//! Checks are made one after another and stop at the first check that fails. A command and the user's consent to it are
+//! pending requests; until its answer comes the run stays as it is. An answer for a phase that the run has left has no
 //! effect.
 //!
 //! | file | content |

@@ -1,11 +1,11 @@
 //! A gate whose checks are being made.
 
-use crate::definition::{Agreement, Check, CheckKind};
+use crate::definition::{Check, CheckKind, Pattern};
 use crate::run::{Active, Evidence, Outputs, RunState, Tail};
 use crate::text;
 
 use crate::engine::consent::Unallowed;
-use crate::engine::environment::{Planned, checked_env, environment};
+use crate::engine::environment::OpenCommand;
 use crate::engine::state::{Place, Run, Waiter};
 
 /// The party that wants to leave the phase.
@@ -79,40 +79,35 @@ pub struct OpenGate {
     pub place: Place,
     /// The name of the phase.
     pub of: String,
-    /// The words for the `scripts/` of its workflow in a consent.
-    scripts: Option<String>,
     /// The number of this attempt, from 1, and of the attempts after which the run pauses.
     attempt: u32,
     attempts: u32,
-    checks: Vec<PlannedCheck>,
+    checks: Vec<OpenCheck>,
     /// The results of the checks that are made.
     evidence: Vec<Evidence>,
 }
 
+/// A check, with the values of its variables when the gate was opened.
 #[derive(Debug)]
-struct PlannedCheck {
-    /// With the values of its variables when the gate was opened.
-    check: Check,
-    /// The variables of its command, with their values when the gate was opened, or the reason why the run lacks a
-    /// value.
-    env: Planned,
-    /// The time limit of its command, in milliseconds.
-    timeout_ms: u32,
-    /// `None` if its command runs without a question, and for other checks.
-    source: Option<text::GateSource>,
+pub struct OpenCheck {
+    pub name: String,
+    pub work: CheckWork,
 }
 
-impl PlannedCheck {
+#[derive(Debug)]
+pub enum CheckWork {
+    Run(OpenCommand),
+    File { path: String, contains: Option<Pattern> },
+}
+
+impl OpenCheck {
     fn of(check: &Check, active: &Active) -> Self {
-        let check = text::with_values(check, active);
-        let (env, timeout_ms, source) = match &check.kind {
-            CheckKind::Run { command, timeout } => {
-                let timeout_ms = active.state.time_limit(timeout, active.library);
-                (environment(command, active), timeout_ms, text::GateSource::of_command(command, active.scope))
-            }
-            CheckKind::File { .. } => (Vec::new(), 0, None),
+        let Check { name, kind, .. } = text::with_values(check, active);
+        let work = match kind {
+            CheckKind::Run { command, timeout } => CheckWork::Run(OpenCommand::of(command, &timeout, active)),
+            CheckKind::File { path, contains } => CheckWork::File { path, contains },
         };
-        Self { check, env, timeout_ms, source }
+        Self { name, work }
     }
 }
 
@@ -139,10 +134,9 @@ impl OpenGate {
             outcome,
             place: Place::of(active.state),
             of: active.phase.name.clone(),
-            scripts: text::scripts_to_allow(active.scope),
             attempt: active.state.progress().gate_attempts.saturating_add(1),
             attempts: active.state.gate_attempts(gate, active.library),
-            checks: checks.into_iter().map(|check| PlannedCheck::of(check, active)).collect(),
+            checks: checks.into_iter().map(|check| OpenCheck::of(check, active)).collect(),
             evidence: Vec::new(),
         })
     }
@@ -163,28 +157,21 @@ impl OpenGate {
     }
 
     /// The checks that are to be made; the first is being made.
-    fn left(&self) -> &[PlannedCheck] {
+    fn left(&self) -> &[OpenCheck] {
         self.checks.get(self.evidence.len()..).unwrap_or_default()
     }
 
     /// The check that is next, or is being made.
-    pub fn current(&self) -> Option<&Check> {
-        self.left().first().map(|planned| &planned.check)
+    pub fn current(&self) -> Option<&OpenCheck> {
+        self.left().first()
     }
 
-    /// The variables of the command of the current check, with their values.
-    ///
-    /// # Errors
-    ///
-    /// The reason, in words, if a value cannot be part of an environment (it has a NUL character, or more than
-    /// [`MAX_VARIABLE`] bytes), or if the run lacks its folder.
-    pub fn env(&self) -> Result<Vec<(String, String)>, String> {
-        checked_env(self.left().first().map_or(&[], |planned| &planned.env))
-    }
-
-    /// The time limit of the command of the current check, in milliseconds.
-    pub fn timeout_ms(&self) -> u32 {
-        self.left().first().map_or(0, |planned| planned.timeout_ms)
+    /// The commands to come.
+    pub fn commands(&self) -> impl Iterator<Item = &OpenCommand> {
+        self.left().iter().filter_map(|check| match &check.work {
+            CheckWork::Run(command) => Some(command),
+            CheckWork::File { .. } => None,
+        })
     }
 
     /// The number of attempts that are left after the failure of this attempt.
@@ -197,43 +184,20 @@ impl OpenGate {
         (self.evidence.len() + 1, self.checks.len())
     }
 
-    /// The commands to come that need the user's consent, each once: the text that the user must agree to, and its
-    /// source.
-    pub fn foreign_commands(&self) -> Vec<(Agreement<'_>, &text::GateSource)> {
-        let mut commands: Vec<(Agreement, &text::GateSource)> = Vec::new();
-        for PlannedCheck { check, source, .. } in self.left() {
-            if let (CheckKind::Run { command, .. }, Some(source)) = (&check.kind, source) {
-                let scripts = self.scripts.as_deref().map(Agreement::of_files);
-                for needed in std::iter::once(command.agreement()).chain(scripts) {
-                    if commands.iter().all(|(known, _)| *known != needed) {
-                        commands.push((needed, source));
-                    }
-                }
-            }
-        }
-        commands
+    /// The source of the first command to come that is one of those that the user is asked for.
+    pub fn source_of(&self, asked: &[String]) -> &text::GateSource {
+        let is_asked = |text: &str| asked.iter().any(|asked| asked == text);
+        let first = self.commands().find(|command| command.agreements().any(|of| is_asked(of.shown)));
+        first.and_then(|command| command.source.as_ref()).unwrap_or(&text::GateSource::Project)
     }
 
-    /// The source of the first of these foreign commands.
-    pub fn source_of(&self, commands: &[String]) -> &text::GateSource {
-        let foreign = self.foreign_commands();
-        let first = foreign.into_iter().find(|(command, _)| commands.iter().any(|of| of == command.shown));
-        first.map_or(&text::GateSource::Project, |(_, source)| source)
-    }
-
-    /// Returns true if a command to come is a value of the run.
-    pub fn has_values(&self) -> bool {
-        let is_value =
-            |check: &Check| matches!(&check.kind, CheckKind::Run { command, .. } if command.value().is_some());
-        self.left().iter().any(|planned| is_value(&planned.check))
-    }
-
-    /// Records the result of the current check; the next check becomes current.
-    pub fn record(&mut self, result: CheckResult) {
+    /// Records the result of the current check; the next check becomes current. Returns true if the check has passed.
+    pub fn record(&mut self, result: CheckResult) -> bool {
         let CheckResult { passed, result, duration_ms, tail: Tail { text: tail, missing }, file } = result;
         let name = self.current().map_or_else(String::new, |check| check.name.clone());
         let attempt = self.attempt;
         self.evidence.push(Evidence { name, passed, result, duration_ms, attempt, tail, missing, file });
+        passed
     }
 
     /// The evidence in the form that is stored.

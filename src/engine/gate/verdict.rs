@@ -42,10 +42,7 @@ impl Engine {
                 let (evidence, outcome) = (gate.kept_evidence(), gate.outcome());
                 match gate.requester() {
                     Requester::Agent(call) => self.advance_by_agent(call, outcome, evidence, cx),
-                    Requester::User => {
-                        self.advance_by_user(outcome, evidence, cx);
-                        Reply::None
-                    }
+                    Requester::User => self.advance_by_user(outcome, evidence, cx),
                 }
             }
             Outcome::Failed => self.gate_failed(&gate, cx),
@@ -109,22 +106,17 @@ impl Engine {
         if requester.call().is_some() {
             return result(text, json!({ "active": true, "gate": verdict.name() }));
         }
-        let tells_agent = verdict == Verdict::Failed;
-        if tells_agent && !self.agent.activity.is_working() && self.run.pause_reason().is_none() {
-            self.briefing.tell_or_prompt(text, &self.agent, cx);
-            return Reply::None;
-        }
-        let steers = tells_agent && self.agent.activity.is_working();
         let notice = text.lines().next().unwrap_or_default();
         match verdict {
             // A pause has its own notice, or the last line of the process.
             Verdict::Paused => {}
             // The agent at work goes on with the failure: the command has not failed.
-            Verdict::Failed if steers => cx.notify(Level::Warning, notice),
+            Verdict::Failed if self.agent.activity.is_working() => {
+                cx.notify(Level::Warning, notice);
+                cx.push(Effect::Steer(text));
+            }
+            Verdict::Failed if self.run.pause_reason().is_none() => self.briefing.tell_or_prompt(text, &self.agent, cx),
             Verdict::Failed | Verdict::Interrupted => cx.fail(Level::Warning, notice),
-        }
-        if steers {
-            cx.push(Effect::Steer(text));
         }
         Reply::None
     }

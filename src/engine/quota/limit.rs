@@ -5,8 +5,7 @@
 use regex_lite::Regex;
 
 use super::super::context::Cx;
-use super::failure::ModelFailure;
-use super::told::{UtcOffset, told};
+use super::told::{ModelFailure, UtcOffset, told};
 
 /// Maximum length of a message that is read, in bytes.
 const MAX_MESSAGE: usize = 8 << 10;

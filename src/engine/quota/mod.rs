@@ -1,6 +1,5 @@
 //! Limits of the model: a run that meets one pauses, and goes on by itself where the user wants it to.
 
-mod failure;
 pub(super) mod limit;
 pub(super) mod state;
 mod told;
@@ -14,8 +13,8 @@ use super::commands::WAIT_FLAG;
 use super::context::Cx;
 use super::effect::{Effect, Level};
 use super::state::{Run, Session};
-pub use failure::ModelFailure;
 use state::{Quota, WAIT_IS_OVER};
+pub use told::ModelFailure;
 
 /// The timer of a wait for the end of a limit.
 pub(super) const TIMER: u64 = 2;

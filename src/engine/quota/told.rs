@@ -9,7 +9,16 @@
 
 use regex_lite::{Captures, Regex};
 
-use super::failure::ModelFailure;
+/// A request to the model that failed, as pi tells it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ModelFailure {
+    /// The words of pi and of the provider.
+    pub message: String,
+    /// The status of the provider's response, where pi hands it on.
+    pub status: Option<u16>,
+    /// The headers of that response, in lower case.
+    pub headers: Vec<(String, String)>,
+}
 
 /// Returns the difference between the local time of a named zone, or of the user, and UTC at an instant, in minutes;
 /// `None` for an unknown zone.

@@ -26,7 +26,7 @@ impl Engine {
             gate_checked: self.turn.gate_checked,
             is_paused: self.run.pause_reason().is_some(),
         };
-        match self.repetition.after_turn(visit, &turn, self.session.pace) {
+        match self.repetition.after_turn(visit, &turn, self.session.facts.pace) {
             Some(Consequence::Tell(text)) => cx.push(Effect::Steer(text)),
             Some(Consequence::Pause(reason)) => self.pause(reason, cx),
             None => {}

@@ -33,6 +33,7 @@ use arguments::Arguments;
 pub(super) use inputs::ask_all;
 pub(super) use notices::{above, unknown_workflow, untrusted};
 use state::{Next, Start, StartAsked};
+use unpriced::Unpriced;
 
 impl Engine {
     pub(super) fn workflow_command(&mut self, arguments: &str, cx: &mut Cx) -> Result<Reply, Stale> {
@@ -76,7 +77,7 @@ impl Engine {
         }
         let given = |input: &Input| values.get(&input.name).map(|value| Command::given_value(value));
         let commands = workflow.inputs.iter().filter(|input| input.kind == ValueType::Command);
-        let allowed = commands.filter(|_| self.session.allow_inputs).filter_map(given).collect();
+        let allowed = commands.filter(|_| self.session.facts.allow_inputs).filter_map(given).collect();
         let start = Start { command_name: name.to_owned(), task, values, allowed, ..Start::default() };
         let next = if !is_blank(&start.task) {
             questions::next(start, &self.run, &mut self.session, cx)
@@ -110,7 +111,7 @@ impl Engine {
 
     /// Starts a run: stores its state, names the session, prompts the agent.
     pub(super) fn begin_run(&mut self, start: &Start, cx: &mut Cx) -> Reply {
-        let Start { command_name, task, values, allowed, unpriced, is_proposed, replaces_run: _, to_ask: _ } = start;
+        let Start { command_name, task, values, allowed, is_proposed, replaces_run: _, to_ask: _ } = start;
         let library = self.run.library();
         let Some(workflow) = library.by_command_name(command_name) else {
             let text = unknown_workflow(command_name, library, cx);
@@ -162,7 +163,8 @@ impl Engine {
         long_task::store(&state, cx);
         self.transition(state, cx);
         notices::tell_rules(self.run.library(), &key, cx);
-        text::uncounted(unpriced).into_iter().for_each(|notice| cx.notify(Level::Warning, notice));
+        let unpriced = Unpriced::of(command_name, &self.session.bound, self.run.library(), cx).models;
+        text::uncounted(&unpriced).into_iter().for_each(|notice| cx.notify(Level::Warning, notice));
         cx.push(Effect::SetSessionName(session_name));
         if stopped {
             self.agent.prompt_at_rest = Some(prompt);

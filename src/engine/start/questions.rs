@@ -28,7 +28,7 @@ fn no_or_yes(title: text::Title) -> Request {
 }
 
 /// Returns the first question before a run that is not answered yet.
-pub fn next(mut start: Start, run: &Run, session: &mut Session, cx: &mut Cx) -> Next {
+pub fn next(start: Start, run: &Run, session: &mut Session, cx: &mut Cx) -> Next {
     if let Some(error) = refusal(&start, run.library(), session, cx) {
         cx.fail(Level::Error, error);
         return Next::Refused;
@@ -47,7 +47,6 @@ pub fn next(mut start: Start, run: &Run, session: &mut Session, cx: &mut Cx) -> 
         cx.fail(Level::Error, text::needs_bound(&unpriced.models));
         return Next::Refused;
     }
-    start.unpriced = unpriced.models;
     let Some(workflow) = run.library().by_command_name(&start.command_name) else { return Next::Ready(start) };
     if let Some((key, identity)) = replacement(workflow, run.library(), session, cx) {
         let title = text::replacement_question(&key, &workflow.key, dialog(2, cx));
@@ -59,7 +58,7 @@ pub fn next(mut start: Start, run: &Run, session: &mut Session, cx: &mut Cx) -> 
     // Without a user interface the run starts, and pauses at the gate.
     if cx.ui.exists() {
         let preview = text::RunPreview::of(workflow, &start.values, run.library());
-        if let Some(asked) = session.unallowed(preview.commands().into_iter(), Some(&start.allowed), cx) {
+        if let Some(asked) = session.unallowed(preview.commands(), Some(&start.allowed), cx) {
             let question = |commands: &[String], dialog| preview.question(commands, dialog);
             let request = asked.dialog(ONCE_IN_RUN, question, cx);
             return Next::Ask(request, StartAsked::Consent(start, asked));

@@ -20,8 +20,6 @@ pub struct Start {
     pub is_proposed: bool,
     /// The inputs that the user is asked for although a run needs no value of them.
     pub to_ask: Set<String>,
-    /// The models without a price that work where the cost is bounded.
-    pub unpriced: Vec<String>,
 }
 
 /// A question before a run starts.

@@ -18,25 +18,21 @@ impl Unpriced {
         let all = library.reached(&root.key).unwrap_or_default();
         let of_phases = all.iter().flat_map(|workflow| workflow.own_phases().map(|phase| &phase.budget));
         let budgets = all.iter().map(|workflow| &workflow.budget).chain(of_phases);
-        let of_files = budgets.flat_map(|budget| budget.0.iter().map(|(measure, _)| *measure));
-        let measures: Vec<Measure> = of_files.chain(bound.0.iter().map(|(measure, _)| *measure)).collect();
+        let measures: Vec<Measure> =
+            budgets.flat_map(|budget| budget.0.keys()).chain(bound.0.keys()).copied().collect();
         if !measures.contains(&Measure::Cost) {
             return Self::default();
         }
         let Some(models) = cx.unless_gone(cx.host.models()) else { return Self::default() };
-        let current = cx.unless_gone(cx.host.model_setting());
+        let current = cx.unless_gone(cx.host.model_setting()).map(|current| current.model);
         let of_entries = all.iter().flat_map(|workflow| &workflow.phases).map(|entry| match &entry.kind {
             EntryKind::Phase(phase) => &phase.model.names,
             EntryKind::Workflow { model, .. } => &model.names,
         });
         let names = all.iter().map(|workflow| &workflow.model.names).chain(of_entries);
-        let chosen = names.filter_map(|names| {
-            choose(names, library.aliases(), &models, current.as_ref().map(|current| &current.model)).ok()
-        });
-        let used: Vec<Model> = chosen
-            .chain(current.clone().filter(|_| root.model.names.is_empty()))
-            .map(|setting| setting.model)
-            .collect();
+        let chosen = names.filter_map(|names| choose(names, library.aliases(), &models, current.as_ref()).ok());
+        let users = current.clone().filter(|_| root.model.names.is_empty());
+        let used: Vec<Model> = chosen.map(|setting| setting.model).chain(users).collect();
         let has_none = |model: &&Model| models.iter().any(|known| known.model == **model && !known.priced);
         let mut unpriced: Vec<String> = used.iter().filter(has_none).map(ToString::to_string).collect();
         let is_alone = measures.iter().all(|measure| *measure == Measure::Cost);

@@ -8,27 +8,17 @@ use crate::definition::{Budget, Library, Sandbox, Workflow};
 
 use crate::engine::context::Cx;
 use crate::engine::effect::Effect;
-use crate::engine::pace::Pace;
+use crate::engine::event::Facts;
 
 /// Facts of the session, and the answers of the user that hold for it.
 #[derive(Debug, Default)]
 pub struct Session {
-    /// The project's directory, which remembered answers are bound to.
-    pub project: String,
-    /// The bounds of automatic continuation.
-    pub pace: Pace,
-    /// The commands of a project's workflows run without a question.
-    pub allow_commands: bool,
-    /// The values that the user gives to inputs of the type `command` with `/workflow` run without a question.
-    pub allow_inputs: bool,
+    /// The facts that it began with. What the command line accepts or adds once is taken when it is used.
+    pub facts: Facts,
     /// The bound of the command line for each run. With an error it leaves nothing to spend.
     pub bound: Budget,
     /// The error in the bound of the command line.
     pub bound_error: Option<String>,
-    /// The seal of the changed rules that the command line accepts; taken when it is used.
-    pub accept_rules: Option<String>,
-    /// The amount that the command line adds to a budget that is used up; taken when it is used.
-    pub more: Option<String>,
     /// The longest time of all waits for limits of the model since the user acted last, in milliseconds; `None` for no wait.
     pub wait: Option<u64>,
     /// The time that the agent may be silent, in milliseconds; 0 for no bound, `None` if the command line does not say it.
@@ -74,7 +64,7 @@ impl Session {
 
     /// The key and the value of a kept answer. Two answers may share a key; the value decides.
     fn kept_form(&self, kind: &str, identity: &str, about: &str) -> (String, String) {
-        let value = json!([self.project, identity, about]).to_string();
+        let value = json!([self.facts.project, identity, about]).to_string();
         (format!("{kind}-{}", fingerprint(&value)), value)
     }
 }

@@ -308,9 +308,9 @@ fn amounts_of_the_user() {
             "turns: 1",
             &[
                 "+", "-1", "+0", "+-1", "+1e9", "+1.5", "+1,00", "+20m", "+$1", "inf", "NaN", "➕1", "+1 0", "+1kk",
-                "+2G", "+k", "+0.0001k",
+                "+2k", "1M",
             ][..],
-            &["1", "+1", " + 1 ", "+2k", "+1e2", "++1", "1M", "+1.5 k"][..],
+            &["1", "+1", " + 1 ", "++1"][..],
         ),
         (
             "cost: 1",
@@ -458,8 +458,8 @@ fn an_unknown_usage_is_told_before_more_is_added_to_another_budget() {
     session.has_taken(unreported(1));
     let told = session.resume("+10");
     session.has_taken(Usage::default());
-    assert!(notices(&told).contains("has not told the usage of an answer"), "{told:?}");
-    assert!(matches!(session.pause(), Some(PauseReason::UnknownUsage { .. })));
+    assert!(notices(&told).contains("its provider told no usage"), "{told:?}");
+    assert!(matches!(session.pause(), Some(PauseReason::UnknownCost { .. })));
     let _ = session.resume("+10");
     assert_eq!(session.pause(), None);
 }
@@ -483,13 +483,13 @@ fn an_answer_without_usage_pauses_where_the_cost_is_bounded() {
             }
             let stopped = session.call();
             assert!(matches!(stopped.reply, Reply::Stop(_)), "{budget}: {stopped:?}");
-            let expected = "has a budget, and the model's provider has not told the usage of an answer.\n/workflow :resume goes on, and the cost of such answers is not counted.";
+            let expected = "bounds the cost, and the cost of an answer is not known: its model has no price, or its provider told no usage.\n/workflow :resume goes on, and the cost of such answers is not counted.";
             assert!(notices(&stopped).contains(expected), "{stopped:?}");
             session.has_taken(Usage::default());
             let _ = session.on(Event::Input { from_user: true });
             assert!(session.pause().is_some(), "a message does not end it");
             let resumed = notices(&session.resume(""));
-            assert_eq!(resumed, "Answers whose usage is not known are not counted in the budget.");
+            assert_eq!(resumed, "Answers whose cost is not known are not counted in the budget.");
             assert_eq!(session.pause(), None, "{budget}");
             session.has_taken(unreported(1));
             assert_eq!(session.call().reply, Reply::None, "{budget}");
@@ -770,7 +770,7 @@ fn a_cost_without_a_price_is_told_at_the_start() {
 fn an_answer_without_a_price_pauses_where_nothing_else_is_bounded() {
     for (taken, bound, pauses) in [
         (free(), Some("turns=9"), None),
-        (unreported(1), Some("turns=9"), Some("unknownUsage")),
+        (unreported(1), Some("turns=9"), Some("unknownCost")),
         (free(), None, Some("unknownCost")),
     ] {
         let mut session = with_free_model("budget: {cost: 1}\n", "", Some("turns=9"), None);

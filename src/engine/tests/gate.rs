@@ -341,7 +341,7 @@ fn commands_of_a_project_need_consent() {
     let mut session = Session::of_project(TESTS);
     let (ticket, request) = asked(session.call_next().reply);
     let Request::Select { title, options } = request else { panic!() };
-    assert!(title == "This project's gate of \"a\" runs:\n│ make test\nAllow it?", "{title}");
+    assert!(title == "Project gate \"a\" runs:\n│ make test\nAllow it?", "{title}");
     assert_eq!(options.len(), 4);
     let text = told(&session.answer(ticket, Answer::Selected(0)));
     assert!(text.contains("is paused: it runs commands of this project"), "{text}");
@@ -699,7 +699,7 @@ fn the_question_about_a_command_names_the_gate_of_the_project() {
     let _ = session.answer(ticket, ran(0));
     let (_, request) = asked(session.next_later().reply);
     let Request::Select { title, .. } = request else { panic!("{request:?}") };
-    assert!(title.starts_with("This project's gate of \"c\" runs:"), "{title}");
+    assert!(title.starts_with("Project gate \"c\" runs:"), "{title}");
 }
 
 /// A gate whose command gets the task, the outcome of `a`, its summary, and an input.

@@ -58,14 +58,13 @@ fn all_about_the_phase() -> Vec<PauseReason> {
         PauseReason::CutOff { times: 4 },
         PauseReason::Limit { times: 10 },
         PauseReason::Gate { name: "npm test".into(), times: 3 },
-        PauseReason::Loops { of: "b".into(), outcome: "again".into(), times: 2, scope: None },
+        PauseReason::Loops { of: "b".into(), outcome: "again".into(), scope: None },
         PauseReason::Question { question: "Well?".into() },
         PauseReason::Commands { package: None, value: false },
         PauseReason::ModelError,
         // No budget applies here.
         PauseReason::Budget { of: "b".into(), measure: Measure::Turns, spent: 3, limit: 3 },
         PauseReason::UnknownCost { of: "b".into() },
-        PauseReason::UnknownUsage { of: "b".into() },
     ]
 }
 

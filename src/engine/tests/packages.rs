@@ -37,7 +37,7 @@ fn the_name_of_the_package_starts_its_workflow() {
             ("@acme/kit/ship", "@acme/kit/ship"),
         ] {
             let mut session = session(scope);
-            session.engine.session.allow_commands = true;
+            session.engine.session.facts.allow_commands = true;
             let output = session.command("workflow", &format!("{name} x"));
             assert_eq!(output.reply, Reply::Settle, "{name}: no question");
             assert_eq!(session.key_of_run(), Some(key), "{name}");
@@ -57,7 +57,7 @@ fn an_unknown_name_lists_the_names_that_start() {
 fn the_picker_tells_the_package() {
     let mut session = session(PackageScope::User);
     session.ui = Ui::Terminal;
-    session.engine.session.allow_commands = true;
+    session.engine.session.facts.allow_commands = true;
     let Reply::Ask { ticket, request } = session.command("workflow", "").reply else { panic!() };
     let Request::Select { options, .. } = request else { panic!() };
     assert_eq!(
@@ -131,7 +131,7 @@ fn a_package_does_not_take_the_name_of_a_workflow_with_errors() {
     let effects = session.command("workflow", "review x").effects;
     let text = "The workflow \"review\" has errors: /workflow :check shows them.";
     assert!(effects.ends_with(&notice(Level::Error, text)), "{effects:?}");
-    session.engine.session.allow_commands = true;
+    session.engine.session.facts.allow_commands = true;
     let _ = session.command("workflow", "@acme/kit/review x");
     assert_eq!(session.key_of_run(), Some("@acme/kit/review"));
 }

@@ -274,7 +274,7 @@ fn a_pause_that_needs_more_than_a_message_is_not_replaced() {
     let context = Context { unix_ms: NOW, random: 0, ui: Ui::Program, host: &session.files };
     session.engine.pause_as(&state, reason.clone(), &mut Cx::new(&context));
     let last = session.nexts(10).pop().unwrap();
-    assert!(last.contains("a model without a price has answered"), "{last}");
+    assert!(last.contains("the cost of an answer is not known"), "{last}");
     assert_eq!(session.engine.run.pause_reason(), Some(&reason));
 }
 

@@ -38,7 +38,7 @@ impl Session {
 #[test]
 fn each_workflow_has_its_own_folder_in_texts_and_commands() {
     let mut session = session("gate: [{ run: 'sh \"$d/scripts/a.sh\"', env: { d: workflowDir } }]\n");
-    session.engine.session.allow_commands = true;
+    session.engine.session.facts.allow_commands = true;
     let output = session.command("workflow", "w x");
     let prompts = output
         .effects

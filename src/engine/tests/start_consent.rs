@@ -133,7 +133,7 @@ fn without_a_ui_and_with_the_flag_a_run_starts_as_before() {
     assert_eq!(session.without_ui(start).reply, Reply::Settle);
     assert!(session.is_started());
     let mut session = self::session();
-    session.engine.session.allow_commands = true;
+    session.engine.session.facts.allow_commands = true;
     let _ = session.command("workflow", "flat x");
     assert!(session.is_started());
 }

@@ -41,11 +41,7 @@ impl Watch {
 
     /// Tells the events that have led to a new state of the run; `continued`: it was read from the session.
     pub fn follow(&mut self, new: &RunState, run: &Run, continued: bool, cx: &mut Cx) {
-        // The run that contains a branch tells of the branch.
-        if self.is_off() || new.progress().branch.is_some() {
-            return;
-        }
-        if self.told.is_none() && !new.is_running() {
+        if self.is_off() || self.told.is_none() && !new.is_running() {
             return;
         }
         let before = self.told.replace(new.clone());
@@ -74,23 +70,11 @@ impl Watch {
         }
     }
 
-    /// Tells an event of a run in this state. Of a branch only dialogs are told, to the program of the settings: the run
-    /// that contains the branch tells everything else.
+    /// Tells an event of a run in this state.
     pub fn tell(&self, event: RunEvent, state: &RunState, cx: &mut Cx) {
         let is_asked = matches!(event, RunEvent::Question { state: "asked", .. });
-        let is_branch = state.progress().branch.is_some();
-        if is_asked || !is_branch && matches!(event, RunEvent::Waiting { .. } | RunEvent::Ended { .. }) {
-            self.tell_user(&event, state, cx);
-        }
-        if is_branch {
-            return;
-        }
-        let event = match self.watching {
-            Watching::Off => return,
-            Watching::Names => event.without_texts(),
-            Watching::Texts => event,
-        };
-        cx.push(Effect::TellWatcher(event.line(cx.unix_ms, state)));
+        let is_for_user = is_asked || matches!(event, RunEvent::Waiting { .. } | RunEvent::Ended { .. });
+        self.give(event, is_for_user, state, cx);
     }
 
     /// Returns true if programs were told of this pause, or of its end.
@@ -108,20 +92,27 @@ impl Watch {
             return self.tell(RunEvent::Resumed { usage: state.into() }, state, cx);
         };
         for event in paused(reason, state) {
-            let is_pause = matches!(event, RunEvent::Paused { .. });
-            if is_pause && reason.is_for_user() && state.progress().branch.is_none() {
-                self.tell_user(&event, state, cx);
-            }
-            self.tell(event, state, cx);
+            let is_for_user = matches!(event, RunEvent::Paused { .. }) && reason.is_for_user();
+            self.give(event, is_for_user, state, cx);
         }
     }
 
-    /// Gives an event that a user who is away wants to know of to the program of the settings.
-    fn tell_user(&self, event: &RunEvent, state: &RunState, cx: &mut Cx) {
-        let Some(OnEvent { program, texts }) = self.on_event.as_ref().filter(|_| !self.is_beginning) else { return };
-        let shown = if *texts { event.clone() } else { event.clone().without_texts() };
-        let line = shown.line(cx.unix_ms, state);
-        cx.push(Effect::RunProgram { kind: event.name(), program: program.clone(), line });
+    /// Gives an event to the program that watches, and to the program of the settings if a user who is away wants to know
+    /// of the event. Of a branch only dialogs are told, to the latter: the run that contains the branch tells everything
+    /// else.
+    fn give(&self, event: RunEvent, is_for_user: bool, state: &RunState, cx: &mut Cx) {
+        let is_of_branch = state.progress().branch.is_some();
+        let shown = |texts| if texts { event.clone() } else { event.clone().without_texts() };
+        let is_told =
+            is_for_user && !self.is_beginning && (!is_of_branch || matches!(event, RunEvent::Question { .. }));
+        if let Some(OnEvent { program, texts }) = self.on_event.as_ref().filter(|_| is_told) {
+            let line = shown(*texts).line(cx.unix_ms, state);
+            cx.push(Effect::RunProgram { kind: event.name(), program: program.clone(), line });
+        }
+        if self.watching != Watching::Off && !is_of_branch {
+            let line = shown(self.watching == Watching::Texts).line(cx.unix_ms, state);
+            cx.push(Effect::TellWatcher(line));
+        }
     }
 
     /// Returns true if no program is told of events.
