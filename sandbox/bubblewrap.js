@@ -11,7 +11,7 @@ import { delimiter, dirname, join, relative, sep } from "node:path";
 import { known } from "./known.js";
 import { Mounts, OUTSIDE } from "./mounts.js";
 import { seccompFilter } from "./seccomp.js";
-import { privateFolder, sharedFolder } from "./session-folder.js";
+import { privateFolder } from "./session-folder.js";
 import { quoted } from "./shell-quote.js";
 import { makeFolder } from "./untrusted-files.js";
 import { isThere } from "./ways.js";
@@ -77,7 +77,7 @@ function bubblewrapArguments(sandbox) {
   );
   const hidden = [...sandbox.hidden, ...covers.filter((path) => !sockets.includes(path))];
   const everything = writable.includes("/");
-  const own = ownFolders(temporary);
+  const own = privateFolder();
   const mounts = new Mounts([...hidden, ...unreadable]);
   try {
     const { args } = mounts;
@@ -108,13 +108,13 @@ function bubblewrapArguments(sandbox) {
       if (isBelow(cwd, TEMPORARY)) mounts.bind(cwd, { isLimit: false });
       for (const path of writable) mounts.bind(path, { writable: true });
     }
-    for (const path of foldersAround([...readOnly, ...hidden, ...fixed, ...unreadable, ...own], writable))
+    for (const path of foldersAround([...readOnly, ...hidden, ...fixed, ...unreadable, own], writable))
       mounts.bind(path, { writable: true });
     // The outermost first: the folders in a fixed one are mounted with it, writable.
     for (const folder of [...new Set(fixed.map((path) => dirname(path)))].sort((a, b) => a.length - b.length))
       addFixed(folder, mounts);
-    for (const folder of own)
-      if (writable.some((path) => isBelow(folder, path))) mounts.empty(folder, { writable: true });
+    // Elsewhere the folder for temporary files lies over it.
+    if (!isBelow(own, TEMPORARY) || writable.some((path) => isBelow(own, path))) mounts.empty(own, { writable: true });
     for (const path of readOnly) mounts.bind(path);
     if (everything) args.push("--ro-bind-try", "/sys", "/sys");
     for (const path of hidden) {
@@ -171,13 +171,6 @@ function foldersOfMounts(paths) {
   return [...new Set(folders)].filter(isFolder);
 }
 
-/**
- * Returns the folders of this user that no command line writes: the one above `temporary`, which also holds the process ids
- * of the session, and the one with the lists of placeholders.
- * @param {string} temporary
- */
-export const ownFolders = (temporary) => [...new Set([sharedFolder(), dirname(temporary)])];
-
 /** @param {string} path */
 function isFolder(path) {
   return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
@@ -215,7 +208,7 @@ export function bubblewrapLine(line, sandbox) {
   return {
     line: `${sockets}exec ${quoted(program)} ${args} ${info}${first} -- ${FIRST} -c ${check} sh ${process.pid} ${shell} -c -- ${quoted(line)} "$0" ${descriptors}`,
     places: mounts.places,
-    sealed: [...sandbox.readOnly, ...mounts.covered, ...ownFolders(sandbox.temporary)],
+    sealed: [...sandbox.readOnly, ...mounts.covered, privateFolder()],
     close: () => mounts.close(),
   };
 }

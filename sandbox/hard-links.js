@@ -1,7 +1,7 @@
 // Finds what must stay read-only in some folders: files that have other names outside of them, which a write would
 // change too, and folders that cannot be searched for such files.
 import { lstatSync, readdirSync } from "node:fs";
-import { dirname, join, relative, sep } from "node:path";
+import { basename, dirname, join, relative, sep } from "node:path";
 
 import { isObject } from "./git-folders.js";
 import { upwards } from "./write-target.js";
@@ -74,7 +74,7 @@ function linkedTwice(...at) {
 }
 
 class Search {
-  /** The files with several names. @type {Map<string, { missing: number, paths: string[] }>} */
+  /** The files with several names. @type {Map<string, { missing: number, paths: string[], names: Set<string> }>} */
   #files = new Map();
   /** @type {Set<string>} */
   #closed = new Set();
@@ -140,8 +140,9 @@ class Search {
       // A local clone shares the object. git writes neither name again, and the object's folder must stay writable.
       if ((stat.mode & 0o222) === 0 && isObject(path)) return;
       const id = `${stat.dev}:${stat.ino}`;
-      const file = this.#files.get(id) ?? { missing: stat.nlink, paths: [] };
-      file.missing -= 1;
+      const file = this.#files.get(id) ?? { missing: stat.nlink, paths: [], names: new Set() };
+      file.names.add(nameIn(path));
+      file.missing = stat.nlink - file.names.size;
       file.paths.push(path);
       this.#files.set(id, file);
     } catch {
@@ -166,6 +167,12 @@ class Search {
       folder = dirname(folder);
     this.#closed.add(folder);
   }
+}
+
+/** Returns the name of a file, and the folder, which may have several paths: it may be mounted twice. @param {string} path */
+function nameIn(path) {
+  const { dev, ino } = lstatSync(dirname(path));
+  return `${dev}:${ino}/${basename(path)}`;
 }
 
 /**

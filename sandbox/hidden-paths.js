@@ -88,22 +88,25 @@ export class Hidden {
    * @throws {Error} if there may be names that are not found
    */
   names() {
-    const { missing, example } = this.#linked();
+    /** @type {Set<string>} */
+    const seen = new Set();
+    const { missing, example } = this.#linked(seen);
     if (missing.size === 0) return this.#names;
     const names = [...this.#names];
-    const visit = (/** @type {Buffer} */ path, /** @type {Stat} */ stat) => {
+    const visit = (/** @type {Buffer} */ path, /** @type {Stat} */ stat, /** @type {number} */ more) => {
       const count = missing.get(idOf(stat));
       const name = path.toString();
       if (count === undefined || this.#isBelowName(name)) return;
       if (!Buffer.from(name).equals(path))
         throw new Error(`${name}, which is not UTF-8, is another name (hard link) of something hidden`);
       names.push(name);
-      missing.set(idOf(stat), count - 1);
+      missing.set(idOf(stat), count - more);
     };
     /** @type {string[]} */
     const closed = [];
     eachFileWithNames(
       [realPath(this.#cwd)],
+      seen,
       visit,
       (name) => this.#isBelowName(name),
       (folder) => closed.push(folder),
@@ -161,25 +164,28 @@ export class Hidden {
     return this.#names.some((name) => isBelow(path, name));
   }
 
-  /** Returns the hidden files with several names, and the number of the names that are not hidden. */
-  #linked() {
+  /**
+   * Returns the hidden files with several names, and the number of the names that are not hidden.
+   * @param {Set<string>} [seen]
+   */
+  #linked(seen = new Set()) {
     /** @type {Map<string, number>} */
     const missing = new Map();
     let example = "";
     const ofGit = this.places.filter(({ ofGit }) => ofGit);
-    const visit = (/** @type {Buffer} */ path, /** @type {Stat} */ stat) => {
+    const visit = (/** @type {Buffer} */ path, /** @type {Stat} */ stat, /** @type {number} */ more) => {
       const name = path.toString();
       // Another clone has the object too, under the other name.
       if (isObject(name) && ofGit.some(({ path }) => isBelow(name, path))) return;
-      missing.set(idOf(stat), (missing.get(idOf(stat)) ?? Number(stat.nlink)) - 1);
+      missing.set(idOf(stat), (missing.get(idOf(stat)) ?? Number(stat.nlink)) - more);
     };
     const paths = this.places.map(({ path }) => path);
     const outermost = paths.filter((path) => !paths.some((other) => other !== path && isBelow(path, other)));
-    eachFileWithNames(outermost, visit);
+    eachFileWithNames(outermost, seen, visit);
     const ids = new Set(missing.keys());
     for (const [id, count] of [...missing]) if (count <= 0) missing.delete(id);
     if (missing.size > 0) {
-      eachFileWithNames(outermost, (path, stat) => {
+      eachFileWithNames(outermost, new Set(), (path, stat) => {
         if (missing.has(idOf(stat))) example ||= path.toString();
       });
     }
@@ -188,24 +194,29 @@ export class Hidden {
 }
 
 /**
- * Calls a function for each file in some folders that has several names.
+ * Calls a function for each file in some folders that has several names, by each of its paths: a folder may be mounted twice.
  * @param {string[]} paths absolute
- * @param {(path: Buffer, stat: Stat) => void} visit
+ * @param {Set<string>} seen the names that were seen, each with the inode of its folder
+ * @param {(path: Buffer, stat: Stat, more: number) => void} visit `more` is 0 for a name that was seen, and otherwise 1
  * @param {(path: string) => boolean} [isLeftOut]
  * @param {(folder: string) => unknown} [atClosed] called with a folder that cannot be searched
  */
-function eachFileWithNames(paths, visit, isLeftOut = () => false, atClosed = refuseClosed) {
-  const ahead = paths.map((path) => Buffer.from(path));
-  for (let path = ahead.pop(); path !== undefined; path = ahead.pop()) {
+function eachFileWithNames(paths, seen, visit, isLeftOut = () => false, atClosed = refuseClosed) {
+  const ahead = paths.map((path) => ({ path: Buffer.from(path), folder: statOf(dirname(path)) }));
+  for (let next = ahead.pop(); next !== undefined; next = ahead.pop()) {
+    const { path, folder } = next;
     const stat = statOf(path);
     if (!stat) continue;
     if (!stat.isDirectory()) {
-      if (stat.nlink > 1) visit(path, stat);
+      if (stat.nlink < 2) continue;
+      const name = `${folder && idOf(folder)}${path.toString("latin1", path.lastIndexOf("/"))}`;
+      visit(path, stat, seen.has(name) ? 0 : 1);
+      seen.add(name);
       continue;
     }
     for (const name of entriesOf(path, stat, atClosed)) {
       const entry = Buffer.concat([path, Buffer.from("/"), name]);
-      if (!isLeftOut(entry.toString())) ahead.push(entry);
+      if (!isLeftOut(entry.toString())) ahead.push({ path: entry, folder: stat });
     }
   }
 }

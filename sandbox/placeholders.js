@@ -23,7 +23,7 @@ import { excludeOf, excluded, setExcluded } from "./git-exclude.js";
 import { messageOf, unlessFails } from "./plain.js";
 import { self, state } from "./processes.js";
 import { Busy } from "./running-commands.js";
-import { makePrivate, sharedFolder } from "./session-folder.js";
+import { makePrivate, privateFolder } from "./session-folder.js";
 import { appendFile, createFile, inFolder, makeFolder, readUserFile, replaceFile } from "./untrusted-files.js";
 
 /**
@@ -62,7 +62,7 @@ export class Placeholders {
   folder;
 
   get #folder() {
-    return (this.folder ??= join(sharedFolder(), "placeholders"));
+    return (this.folder ??= join(privateFolder(), "placeholders"));
   }
 
   /**

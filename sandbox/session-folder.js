@@ -50,15 +50,12 @@ export function sessionFolder(session) {
   return { temporary, running };
 }
 
-/** Returns the folder of this user for temporary files that no command line writes, and creates it. */
-export const privateFolder = () => privateIn(temporaryFolder());
-
 /**
- * Returns such a folder for what all processes of this user must find, whatever their TMPDIR, and creates it; the folder
- * above, if none can be made in `/tmp`.
+ * Returns the folder of this user for temporary files that no command line sees, and creates it. It is one for all processes
+ * of the user, whatever their TMPDIR, unless none can be made in `/tmp`.
  */
-export const sharedFolder = () =>
-  unlessFails(() => (isUsable("/tmp") ? privateIn(realPath("/tmp")) : undefined)) ?? privateFolder();
+export const privateFolder = () =>
+  unlessFails(() => (isUsable("/tmp") ? privateIn(realPath("/tmp")) : undefined)) ?? privateIn(temporaryFolder());
 
 /** @param {string} temporary */
 function privateIn(temporary) {

@@ -11,8 +11,8 @@ import { placeholders } from "./placeholders.js";
 import { messageOf, unlessFails } from "./plain.js";
 import { Busy, runningCommands } from "./running-commands.js";
 import { confinedLine } from "./command-line.js";
-import { TEMPORARY, ownFolders } from "./bubblewrap.js";
-import { sessionFolder, standIns } from "./session-folder.js";
+import { TEMPORARY } from "./bubblewrap.js";
+import { privateFolder, sessionFolder, standIns } from "./session-folder.js";
 import { inFolder, makeFolder } from "./untrusted-files.js";
 import { isThere, refuseOpenable, turnsOf } from "./ways.js";
 import { hasOtherCase, isBelow, realPath, upwards } from "./write-target.js";
@@ -320,7 +320,7 @@ export class SandboxSession {
     await this.#clean(temporary, watch);
     const cwd = realPath(folderOfCall);
     // Elsewhere it is read-only already, and a path from a file of the project must not be mounted over other mounts.
-    const own = ["/proc", "/dev", "/sys", TEMPORARY, ...ownFolders(temporary)];
+    const own = ["/proc", "/dev", "/sys", TEMPORARY, privateFolder()];
     const git = tracking.filter((path) => isOnlyIn(path, reach.writable, own));
     const readOnly = [...(await this.#readOnlyBelow(writable, keptNames, watch)), ...git, ...keptNames];
     const everything = reach.writable.includes("/");
