@@ -1,9 +1,9 @@
 // For `action.yml`: reads the result of a run, appends its course to the summary of the job, and writes outputs.
 //
 //     node cli/action.js RESULT SUMMARY >> "$GITHUB_OUTPUT"
-import { appendFileSync } from "node:fs";
+import { closeSync, constants, writeFileSync } from "node:fs";
 
-import { unlessFails, untrusted } from "#sandbox";
+import { messageOf, unlessFails, untrusted } from "#sandbox";
 
 import { cell } from "./runs/columns.js";
 import { counted, duration } from "./runs/figures.js";
@@ -45,4 +45,13 @@ const outputs = {
 };
 // A line break in a value would begin another output.
 for (const [name, value] of Object.entries(outputs)) process.stdout.write(`${name}=${cell(value, 100)}\n`);
-if (summary && report.visits.length > 0) appendFileSync(summary, courseOf(report));
+if (summary && report.visits.length > 0) {
+  try {
+    const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
+    const { descriptor } = untrusted.openUserFile(summary, { flags });
+    writeFileSync(descriptor, courseOf(report));
+    closeSync(descriptor);
+  } catch (error) {
+    process.stderr.write(`The summary cannot be written: ${messageOf(error)}\n`);
+  }
+}

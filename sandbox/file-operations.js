@@ -48,8 +48,15 @@ const REMOVED = / \(deleted\)$/;
 /** Names that Node's messages have in the place of the real path. */
 const BY_DESCRIPTOR = /'\/proc\/self\/fd\/.*'/;
 
+/** The maximum size of a file that is read, in bytes: Node has no longer text. */
+const MAX_SIZE = 2 ** 29 - 24;
+
 /** @type {(descriptor: number) => Promise<Buffer>} */
-const read = promisify(readFile);
+const readWhole = promisify(readFile);
+const read = async (/** @type {number} */ descriptor) => {
+  if (fstatSync(descriptor).size > MAX_SIZE) throw new Error("The file is too large to be read whole");
+  return await readWhole(descriptor);
+};
 /** @type {(descriptor: number, content: string) => Promise<void>} */
 const write = promisify(writeFile);
 
@@ -77,6 +84,7 @@ export function fileOperations(writable, check = async () => {}, byDescriptor = 
         return files.open(path, flags);
       });
       try {
+        if (flags & O_TRUNC) ftruncateSync(descriptor);
         return await use(descriptor);
       } finally {
         closeSync(descriptor);
@@ -105,6 +113,7 @@ async function withRealPath(path, work) {
   try {
     return await work();
   } catch (error) {
+    if (codeOf(error) === "EAGAIN") throw new Error(`${path} cannot be opened: another process holds a lease on it`);
     if (error instanceof Error) error.message = error.message.replace(BY_DESCRIPTOR, () => `'${path}'`);
     throw error;
   }
@@ -244,7 +253,7 @@ class FilesByDescriptor extends Files {
       // The number of names is read first: a name that is removed after that leaves the file without a place.
       const { stat } = opened;
       await opened.check((place) => this.paths.checkFile(place, stat, () => opened.stat));
-      return openSync(opened.name, flags & ~O_CREAT);
+      return openSync(opened.name, (flags & ~(O_CREAT | O_TRUNC)) | O_NONBLOCK);
     } finally {
       opened.close();
     }
@@ -323,7 +332,6 @@ class FilesByName extends Files {
       if (named.dev !== stat.dev || named.ino !== stat.ino || (creating && now !== place))
         throw new Error(`${now} was removed or replaced meanwhile`);
       if (!creating) await this.paths.checkFile(now, stat, () => fstatSync(descriptor, { bigint: true }));
-      if (flags & O_TRUNC) ftruncateSync(descriptor);
       return descriptor;
     } catch (error) {
       closeSync(descriptor);
@@ -342,5 +350,5 @@ class FilesByName extends Files {
 
 /** @param {unknown} error */
 function codeOf(error) {
-  return /** @type {NodeJS.ErrnoException} */ (error).code;
+  return /** @type {NodeJS.ErrnoException | undefined} */ (error)?.code;
 }

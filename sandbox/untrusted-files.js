@@ -441,6 +441,7 @@ const WORDS = {
   EPERM: "permission denied",
   EROFS: "the file system is read-only",
   ENOSPC: "the disk is full",
+  EAGAIN: "another process holds a lease on it",
   ENOTDIR: "it is not a folder",
   EISDIR: "it is a folder",
   ENXIO: "it is not a regular file",

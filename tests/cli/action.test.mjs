@@ -2,10 +2,20 @@
 // home, CI=true.
 
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { suite, test } from "node:test";
 import { parse } from "yaml";
 import { LONG, VERSIONS } from "../pi/harness/extent.mjs";
@@ -113,6 +123,26 @@ const ASKS = workflow("asks", ["plan", { id: "build", outcomes: { go: "next" } }
   autoContinue: false,
   inputs: { zone: { type: "text" } },
   phases: ["plan.md", { ask: "Build it?", id: "ok", outcomes: { go: "next", drop: "stop" } }, "build.md"],
+});
+
+test("nothing that is in the place of the result or of the summary holds the action up", (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "pi-workflows-action-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const at = (/** @type {string} */ name) => resolve(folder, name);
+  execFileSync("mkfifo", [at("pipe")]);
+  writeFileSync(at("sparse"), "");
+  truncateSync(at("sparse"), 10 * 2 ** 30);
+  writeFileSync(at("result"), '{"end":{"outcome":"done"},"course":{"visits":[{"name":"E","from":0,"to":1}]}}');
+  const run = (/** @type {string} */ result, /** @type {string} */ summary) =>
+    spawnSync(NODE, [join(REPO, "cli/action.js"), at(result), at(summary)], { encoding: "utf8", timeout: 10_000 });
+  for (const result of ["pipe", "/dev/zero", "sparse", "."])
+    assert.match(run(result, "summary.md").stdout, /^outcome=error\n/, result);
+  for (const summary of ["pipe", "/dev/null", "."]) {
+    const { stdout, stderr } = run("result", summary);
+    assert.match(stdout, /^outcome=done\n/, summary);
+    assert.match(stderr, /^The summary cannot be written: /, summary);
+  }
+  assert.deepEqual([run("result", "summary.md").stderr, existsSync(at("summary.md"))], ["", true]);
 });
 
 test("a result with odd values does not end the action, and the course has its last 500 rows", (t) => {

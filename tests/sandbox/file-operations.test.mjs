@@ -14,6 +14,7 @@ import {
   realpathSync,
   rmSync,
   symlinkSync,
+  truncateSync,
   unlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -113,6 +114,40 @@ for (const byDescriptor of process.platform === "linux" ? [true, false] : [false
       assert.equal(read("src/x"), "untouched");
       unlinkSync(at("docs/hard"));
       await writeFile(at("docs/d/x"), "changed");
+    });
+
+    const noLeases = { skip: process.platform === "linux" ? false : "needs Linux" };
+    test("wait for no lease that another process holds on a file", noLeases, async (t) => {
+      const { at, read } = project(t);
+      const { access, readFile, writeFile } = fileOperations([at("docs/")], undefined, byDescriptor);
+      const holds =
+        "import fcntl, sys, time; f = open(sys.argv[1], 'r+'); fcntl.fcntl(f, 1024, fcntl.F_WRLCK); print(1, flush=True); time.sleep(60)";
+      const holder = spawn("python3", [
+        "-c",
+        `import signal; signal.signal(signal.SIGIO, signal.SIG_IGN); ${holds}`,
+        at("docs/d/x"),
+      ]);
+      t.after(() => holder.kill("SIGKILL"));
+      await once(holder.stdout, "data");
+      const start = performance.now();
+      for (const work of [access, readFile, (/** @type {string} */ path) => writeFile(path, "changed")])
+        assert.equal(
+          await reason(work(at("docs/d/x"))),
+          `${at("docs/d/x")} cannot be opened: another process holds a lease on it`,
+        );
+      assert.ok(performance.now() - start < 2000);
+      holder.kill("SIGKILL");
+      await once(holder, "exit");
+      assert.equal(read("docs/d/x"), "untouched");
+      await writeFile(at("docs/d/x"), "new");
+      assert.equal(read("docs/d/x"), "new");
+    });
+
+    test("read no file that is longer than a text can be", async (t) => {
+      const { at } = project(t);
+      truncateSync(at("docs/d/x"), 10 * 2 ** 30);
+      const { readFile } = fileOperations([at("docs/")], undefined, byDescriptor);
+      assert.match(await reason(readFile(at("docs/d/x"))), /too large/);
     });
 
     test("name the path in errors, and leave nothing open", async (t) => {

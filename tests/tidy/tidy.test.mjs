@@ -167,6 +167,30 @@ test("only the files of a list open files by themselves: others get them from sa
   assert.deepEqual(found.sort(), Object.keys(OPENING).sort());
 });
 
+/** The opens of files where an agent can write: none waits, for a pipe or a lease, and none truncates. */
+const NOT_WAITING = {
+  "sandbox/untrusted-files.js": [
+    "O_PATH | (above ? O_NOFOLLOW : 0)",
+    "flags", // with O_NONBLOCK, in the line above
+    "O_RDONLY | O_NONBLOCK | flags",
+    "O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode", // a new file
+  ],
+  "sandbox/file-operations.js": [
+    "flags, 0o666", // with O_PATH, or of a new file
+    "(flags & ~(O_CREAT | O_TRUNC)) | O_NONBLOCK",
+    "(flags & ~(O_CREAT | O_TRUNC)) | creating | O_NOFOLLOW | O_NONBLOCK",
+  ],
+  "sandbox/copies.js": ["constants.O_RDONLY | NO_LINKS", '"wx", stat.mode & 0o777'],
+};
+
+test("no open at a place that an agent can write waits", () => {
+  for (const [file, flags] of Object.entries(NOT_WAITING)) {
+    const found = [...read(file).matchAll(/\bopenSync\([^,]+, (.*?)\)*(?:;|$)/gm)].map(([, flags]) => flags);
+    const even = (/** @type {string} */ text) => text + ")".repeat(text.split("(").length - text.split(")").length);
+    assert.deepEqual(found.map(even), flags, file);
+  }
+});
+
 test("each section of the specification that a comment cites is there", () => {
   const headings = new Map();
   const sections = (/** @type {string} */ name) => {
