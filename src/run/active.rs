@@ -98,15 +98,15 @@ impl<'a> Active<'a> {
     }
 
     /// Returns true if the phase cannot be left without a summary: the phase says so, or a phase of the agent that may
-    /// be next starts fresh. Conditions can be on outputs, so any phase may come after a phase with outputs.
+    /// be next starts fresh. Conditions can be on outputs, so any later phase may come after a phase with outputs.
     pub fn needs_summary(&self) -> bool {
         self.state.progress.branch.is_some() || self.phase.summary_required || self.may_lead_to_fresh(&mut Set::new())
     }
 
     /// `seen` has the keys of the entries without the model that are passed on the way.
     fn may_lead_to_fresh(&self, seen: &mut Set<String>) -> bool {
-        if !self.phase.outputs.is_empty() {
-            return self.library.can_start_fresh(&self.root.key);
+        if !self.phase.outputs.is_empty() && self.is_before_fresh_phase() {
+            return true;
         }
         self.outcomes().into_iter().any(|outcome| {
             let Some(after) = self.after(outcome) else { return false };
@@ -114,6 +114,21 @@ impl<'a> Active<'a> {
                 let is_passed = !next.phase.is_of_agent() && seen.insert(after.current_path.key());
                 let has_branches = next.state.parallel_group(self.library).is_some();
                 next.is_fresh() || has_branches || is_passed && next.may_lead_to_fresh(seen)
+            })
+        })
+    }
+
+    /// Returns true if a later phase of the run can start fresh. Each phase of a repeated group is a later one, of another
+    /// item.
+    fn is_before_fresh_phase(&self) -> bool {
+        self.state.current_path.iter().any(|at| {
+            let Some(scope) = self.library.get(&at.workflow_key) else { return false };
+            let later = if scope.each.is_some() { 0 } else { at.phase_index + 1 };
+            scope.phases.iter().skip(later).any(|entry| match &entry.kind {
+                EntryKind::Phase(phase) => scope.starts_fresh(phase),
+                EntryKind::Workflow { key, .. } => {
+                    scope.context == Some(ContextMode::Fresh) || self.library.can_start_fresh(key)
+                }
             })
         })
     }

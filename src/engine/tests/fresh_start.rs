@@ -132,6 +132,30 @@ fn the_first_phase_of_a_run_starts_fresh_if_it_says_so() {
     session.compacts_all("f");
 }
 
+/// In a workflow of these phases, the ones whose names begin with `o` have an output.
+fn with_outputs(phases: &[&str]) -> Session {
+    let mut session = with(phases);
+    for (path, file) in &mut session.files.global {
+        if path.starts_with("w/o") {
+            *file = file.replacen("emoji", "outputs: {x: {type: flag, optional: true}}\nemoji", 1);
+        }
+    }
+    let _ = session.command("workflow", "w x");
+    session.begins();
+    session
+}
+
+#[test]
+fn a_phase_with_outputs_gives_a_summary_if_a_later_phase_starts_fresh() {
+    let told = with_outputs(&["o", "a", "f"]).calls_step(r#"{"action":"next"}"#);
+    assert!(told.starts_with("⚠️ The phase * o cannot be left without a summary: "), "{told}");
+    let mut session = with_outputs(&["f", "o", "a"]);
+    session.keeps_turn("f");
+    assert!(session.calls_step(r#"{"action":"next"}"#).contains("Do o."));
+    let told = session.calls_step(r#"{"action":"next"}"#);
+    assert!(told.contains("Do a."), "{told}");
+}
+
 #[test]
 fn a_call_before_the_fresh_start_has_no_effect() {
     let mut session = at_work(&["a", "f", "f2", "b"]);
