@@ -10,7 +10,8 @@ use crate::definition::model::{
 /// Returns the problem of a name, compared with the aliases and with the models that pi knows.
 pub(crate) fn problem_of(name: &str, aliases: &Aliases, models: &[KnownModel]) -> Option<ModelProblem> {
     let (before, level) = name.rsplit_once(':').unwrap_or((name, ""));
-    let with_level = || Some(format!("{before}:{}", Thinking::nearest(level)?));
+    // A level that is like no other is left out.
+    let with_level = || Thinking::nearest(level).map_or(before.to_owned(), |level| format!("{before}:{level}"));
     if !name.contains('/') {
         let (alias, _) = divided(name, aliases);
         // An unknown level of the user's model is reported where it is read.
@@ -18,13 +19,13 @@ pub(crate) fn problem_of(name: &str, aliases: &Aliases, models: &[KnownModel]) -
             return None;
         }
         let near = || nearest(alias, aliases.keys().map(String::as_str)).map(Into::into);
-        let suggestion = if aliases.contains_key(before) { with_level() } else { near() };
+        let suggestion = if aliases.contains_key(before) { Some(with_level()) } else { near() };
         return Some(ModelProblem::UnknownAlias { name: alias.to_owned(), suggestion });
     }
     if find(name, models).is_some() {
         return None;
     }
-    let level = find(before, models).and_then(|_| with_level());
+    let level = find(before, models).map(|_| with_level());
     let known: Vec<String> = models.iter().map(|known| known.model.to_string()).collect();
     let near = || nearest(name, known.iter().map(String::as_str)).map(Into::into);
     let suggestion = level.or_else(near);
