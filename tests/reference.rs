@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Once;
 
 use pi_workflows::definition::schema::{
-    BUDGET_FIELDS, CHECK_FIELDS, ENTRY_FIELDS, Field, INPUT_FIELDS, Kind, LIMITS_FIELDS, Needed, OUTPUT_FIELDS,
-    RECORD_FIELDS, SETTINGS_FIELDS, TOOLS_FIELDS,
+    BUDGET_FIELDS, CHECK_FIELDS, ENTRY_FIELDS, Field, INPUT_FIELDS, Kind, LIMITS_FIELDS, OUTPUT_FIELDS, RECORD_FIELDS,
+    SETTINGS_FIELDS, TOOLS_FIELDS,
 };
 use pi_workflows::definition::variables::{MEANINGS, NAMED, PHASE_VARIABLES};
 use pi_workflows::definition::{Phase, Workflow};
@@ -150,10 +150,7 @@ fn fields(fields: &[Field], prefix: &str) -> String {
 
 fn rows(fields: &[Field], prefix: &str) -> String {
     let row = |field: &Field| {
-        let default = match field.needed {
-            Needed::Always => "required",
-            Needed::Not => field.default,
-        };
+        let default = if field.is_required { "required" } else { field.default };
         format!("| `{prefix}{}` | {} | {default} | {} |\n", field.name, value(field), field.about)
     };
     fields.iter().map(row).collect()

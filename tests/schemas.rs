@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use pi_workflows::definition::schema::{
-    Field, GROUP_FIELDS, Kind, MAX_CONDITIONS, MAX_INPUTS, MAX_OPTIONS, MAX_OUTCOMES, MAX_OUTPUTS, METADATA, Needed,
+    Field, GROUP_FIELDS, Kind, MAX_CONDITIONS, MAX_INPUTS, MAX_OPTIONS, MAX_OUTCOMES, MAX_OUTPUTS, METADATA,
     SETTINGS_FIELDS,
 };
 use pi_workflows::definition::{Phase, WayBound, Workflow};
@@ -87,7 +87,7 @@ fn top(fields: &[Field]) -> Map<String, Value> {
 }
 
 fn data() -> String {
-    format!("^(x-.*|({})s?)$", METADATA.join("|"))
+    format!("^(x-.*|({})s?)$", METADATA.replace(' ', "|"))
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn object(fields: &[Field]) -> Map<String, Value> {
     let properties: Map<String, Value> = fields.iter().map(|field| (field.name.to_owned(), property(field))).collect();
     let mut object = Map::new();
     object.insert("type".into(), "object".into());
-    let required = needed(fields, Needed::Always);
+    let required: Vec<&str> = fields.iter().filter(|field| field.is_required).map(|field| field.name).collect();
     if !required.is_empty() {
         object.insert("required".into(), required.into());
     }
@@ -128,10 +128,6 @@ fn requires(names: &[&str]) -> Value {
 /// A value of one of these kinds. Strict validators allow a list under `type` only to add null.
 fn one_of(kinds: &[Value]) -> Value {
     json!({ "anyOf": kinds })
-}
-
-fn needed(fields: &[Field], when: Needed) -> Vec<&'static str> {
-    fields.iter().filter(|field| field.needed == when).map(|field| field.name).collect()
 }
 
 /// The pattern of the name of an input, an output or an outcome.
@@ -193,7 +189,7 @@ fn property(field: &Field) -> Value {
 }
 
 fn kind(field: &Field) -> Value {
-    let may_be_empty = field.needed == Needed::Not && field.may_be_empty();
+    let may_be_empty = !field.is_required && field.may_be_empty();
     let type_of = |name: &str| if may_be_empty { json!([name, "null"]) } else { json!(name) };
     match field.kind {
         Kind::Template(_) | Kind::FreeText if may_be_empty => {

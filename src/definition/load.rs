@@ -15,7 +15,7 @@ use super::read::root::RootReader;
 use super::read::sources::Sources;
 use super::users_settings::{self, UsersSettings, report_left_over};
 use super::validate::fuel::Fuel;
-use super::validate::{command_names, limits, models, offers, references, variables, ways};
+use super::validate::{limits, models, references, starts, variables, ways};
 
 impl Library {
     /// Makes a library of workflows, and leaves out workflows whose references cannot be followed.
@@ -105,16 +105,15 @@ pub(super) fn read(
     if let Some(surroundings) = check {
         diagnostics.extend(profiles_outside(surroundings));
         anchored.extend(replaced);
-        command_names::similar_command_names(&library, &mut anchored);
+        starts::similar_command_names(&library, &mut anchored);
         limits::report(&library, surroundings, files, fuel, &mut anchored)?;
         ways::report(&library, fuel, &mut anchored);
         models::report(&library, surroundings, &mut anchored);
-        offers::report(&library, &mut anchored);
+        starts::offers(&library, &mut anchored);
     }
     diagnostics.extend(sources.place(anchored));
     suggest_references(&library, &mut diagnostics);
     if check.is_some() {
-        variables::remove_known_summaries(&library, fuel, &mut diagnostics);
         variables::remove_known_values(&library, fuel, &mut diagnostics);
     } else {
         // Without a check nothing tells if the variable is known around the text.
@@ -204,7 +203,7 @@ fn build(mut parts: Parts, fuel: &Fuel, anchored: &mut Vec<Anchored>) -> Library
     parts.workflows = with_groups(parts.workflows);
     references::resolve(&mut parts.workflows, &mut parts.left_out, fuel, anchored);
     let library = Library::of(parts);
-    command_names::report_duplicates(&library, anchored);
+    starts::report_duplicates(&library, anchored);
     library
 }
 

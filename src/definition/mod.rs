@@ -45,6 +45,6 @@ pub(crate) use model::{is_blank, is_glob, is_space, trim};
 pub use model::{schema, seal, variables};
 pub use read::plain::{PlainFile, read as read_plain};
 pub use read::profiles::defined_profiles;
-pub use read::rule_place::rule_place;
+pub use read::sources::rule_place;
 pub use skeleton::{Skeleton, skeleton};
 pub use users_settings::{FoundLimits, users_limits};

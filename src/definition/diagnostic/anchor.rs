@@ -2,7 +2,7 @@
 
 use super::problem::Problem;
 use super::report::Diagnostic;
-use crate::definition::model::{Phase, Workflow};
+use crate::definition::model::{Entry, Outcome, Phase, Workflow};
 
 /// A part of a path in the YAML of a file.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -63,6 +63,21 @@ impl Anchored {
     /// A diagnostic of a phase: of its file, or of its entry in a `workflow.yaml`.
     pub fn of_phase(phase: &Phase, problem: impl Into<Problem>, at: &[PathPart]) -> Self {
         Self::in_file(&phase.file, problem, &in_group(&phase.at, at))
+    }
+
+    /// A diagnostic of a part of an outcome of the entry at an index: in the file of its phase, or in the workflow, which may
+    /// give its target.
+    pub fn of_outcome(
+        (workflow, index): (&Workflow, usize),
+        outcome: &Outcome,
+        problem: impl Into<Problem>,
+        part: &[PathPart],
+    ) -> Self {
+        let at = [&[PathPart::Key("outcomes"), PathPart::Key(&outcome.name)], part].concat();
+        match workflow.phases.get(index).and_then(Entry::as_phase).filter(|_| !outcome.of_entry) {
+            Some(phase) => Self::of_phase(phase, problem, &at),
+            None => Self::new(workflow, problem, &[&[PathPart::Key("phases"), PathPart::Item(index)], &*at].concat()),
+        }
     }
 
     /// A diagnostic of any file.

@@ -1,14 +1,15 @@
 //! Severity, message and help of a problem.
 
+use std::fmt;
+
 use super::meant::Mapping;
-use super::value::{STRING, ValueKind};
 use crate::definition::model::{list, tool_in_another_case};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// The workflow loads.
     Warning,
-    /// A test of a phase fails: the workflow loads, and `check` reports an error.
+    /// The workflow loads, and `check` reports an error: something could not be checked.
     Failure,
     /// The workflow is left out.
     Error,
@@ -42,10 +43,10 @@ impl Description {
     }
 
     pub fn suggest(self, word: Option<impl AsRef<str>>) -> Self {
-        match word {
-            Some(word) => self.help(format!("did you mean `{}`?", word.as_ref())),
-            None => self,
-        }
+        let Some(word) = word else { return self };
+        let word = word.as_ref();
+        let kind = if word.starts_with("- ") { "the entry " } else { "" };
+        self.help(format!("did you mean {kind}`{word}`?"))
     }
 
     /// Suggests quotes if the found value would be a string in them.
@@ -120,3 +121,30 @@ pub(crate) fn available(known: &[&str], what: &str, page: &str) -> String {
     }
     format!("available {what}: {}", list(known))
 }
+
+/// A value of YAML, as messages name it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ValueKind {
+    Null,
+    Boolean,
+    Number,
+    String,
+    List,
+    Mapping,
+}
+
+impl fmt::Display for ValueKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Null => "an empty value",
+            Self::Boolean => "a boolean",
+            Self::Number => "a number",
+            Self::String => STRING,
+            Self::List => "a list",
+            Self::Mapping => "a mapping",
+        })
+    }
+}
+
+/// The expected value of a field that is a string, as [`ValueKind`] shows it.
+pub(crate) const STRING: &str = "a string";

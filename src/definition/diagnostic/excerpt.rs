@@ -1,8 +1,14 @@
-//! The line of a file that a diagnostic is in, with a mark under the place.
+//! A place in a text file, and the line that it is in, with a mark under the place.
 
 use std::fmt;
 
-use super::place::Place;
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// From 1.
+    pub line: usize,
+    /// From 1, in characters.
+    pub column: usize,
+}
 
 /// Maximum length of the shown part of a line, in characters.
 const MAX_LENGTH: usize = 100;

@@ -2,9 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use super::description::{Description, error, items_meant, list_in_yaml, suggestion, warning};
+use super::description::{Description, ValueKind, error, items_meant, list_in_yaml, suggestion, warning};
 use super::meant::{self, Mapping};
-use super::value::ValueKind;
 use crate::definition::model::schema;
 use crate::definition::model::{Phase, Workflow, either, nearest, short};
 
@@ -205,27 +204,17 @@ fn meaning(field: &str, known: &[&str], of: Mapping) -> Option<String> {
         _ => format!("`{field}` belongs in {place}"),
     });
     let plain = meant::plain(field);
-    let is_opposite = |known: &&str| is_negation(&plain) != is_negation(&meant::plain(known));
+    let is_opposite = |known: &str| {
+        let known = meant::plain(known);
+        ["no", "non", "not", "un"].iter().any(|no| plain.strip_prefix(no) == Some(&known))
+    };
     let near = nearest(field, known.iter().copied()).filter(|known| !is_opposite(known));
     let is_in_capitals = near.is_some_and(|known| known.eq_ignore_ascii_case(field));
     let near = near.map(|known| format!("did you mean `{known}`?"));
     if is_in_capitals {
         return near;
     }
-    let far = || {
-        let all = Phase::FIELDS.iter().chain(Workflow::FIELDS).map(|field| field.name);
-        let near = nearest(field, all).filter(|known| !is_opposite(known))?;
-        Some(format!("did you mean `{near}`, in {}?", place_of(near)?))
-    };
-    meant::help(field, known, of).or(place).or(near).or_else(far)
-}
-
-/// The words that negate a field that they begin.
-const NEGATIONS: [&str; 6] = ["not", "non", "no", "never", "without", "un"];
-
-/// Returns true for the plain name of a field that begins with a word that negates the rest.
-fn is_negation(plain: &str) -> bool {
-    NEGATIONS.iter().any(|word| plain.starts_with(word)) && !plain.starts_with("notify")
+    meant::help(field, known, of).or(place).or(near)
 }
 
 /// Returns the place of a field, in words; `None` for a name that no field has.

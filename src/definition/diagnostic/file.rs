@@ -9,13 +9,23 @@ pub enum FileProblem {
     NotUtf8,
     WorkflowFileName,
     WorkflowInRoot,
-    WithoutFolder { name: String },
     Skipped,
     FolderTooDeep,
     TotalReached(Total),
     TooManyScripts,
     ScriptsTooLarge,
     ScriptNotPlain,
+    /// A folder that a package lists.
+    FolderOutsidePackage {
+        path: String,
+    },
+    FolderUnreadable {
+        path: String,
+        error: FileError,
+    },
+    TooManyFolders {
+        limit: usize,
+    },
 }
 
 /// The help for files that `scripts/` has no room for.
@@ -44,8 +54,6 @@ impl FileProblem {
             }
             Self::WorkflowInRoot => error("a workflow must have a folder of its own in the workflows folder")
                 .help("move it and its phase files into a folder; the folder's name is the key of the workflow"),
-            Self::WithoutFolder { name } => warning("not read: a workflow is a `workflow.yaml` in a folder of its own")
-                .help(format!("move it to `{name}/workflow.yaml`")),
             Self::Skipped => warning(
                 "skipped: neither a file nor a folder, or a link that leads nowhere or out of the workflows folder",
             ),
@@ -64,6 +72,17 @@ impl FileProblem {
             }
             Self::ScriptNotPlain => error("a link, or neither a file nor a folder, in `scripts/` of a workflow")
                 .help("its files are rules of a run, so links there are not followed: put the file itself there"),
+            Self::TooManyFolders { limit } => {
+                error(format!("`pi-workflows.workflows` must not have more than {limit} entries"))
+            }
+            Self::FolderOutsidePackage { path } | Self::FolderUnreadable { path, error: FileError::OutsideRoot } => {
+                error(format!("the folder `{path}` is outside the package"))
+                    .help("list folders of the package, such as `./workflows`")
+            }
+            Self::FolderUnreadable { path, error: FileError::NotFound } => {
+                error(format!("the folder `{path}` does not exist"))
+            }
+            Self::FolderUnreadable { path, error: cause } => error(format!("cannot read the folder `{path}`: {cause}")),
         }
     }
 }

@@ -1,7 +1,6 @@
 //! The fields `write`, `hide`, `network` and `sandbox`.
 
-use super::description::{Description, error, warning};
-use super::value::ValueKind;
+use super::description::{Description, ValueKind, error, warning};
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum LimitProblem {

@@ -147,7 +147,7 @@ pub(crate) fn help(field: &str, known: &[&str], of: Mapping) -> Option<String> {
         (*place == of || !is_apart(*place) && !is_apart(of)) && names.split(' ').any(|other| other == name)
     };
     let (_, place, line) = GONE.iter().chain(&OTHERS).find(is_meant)?;
-    let is_here = *place == of || line.split_once(':').is_some_and(|(own, _)| known.contains(&own));
+    let is_here = *place == of || of == Other || line.split_once(':').is_some_and(|(own, _)| known.contains(&own));
     Some(match place {
         Other | Value | Settings => (*line).to_owned(),
         _ if line.starts_with("- ") => format!("did you mean the entry `{line}`?"),

@@ -9,22 +9,19 @@ pub(crate) mod gate;
 pub(crate) mod limit;
 pub(crate) mod meant;
 pub(crate) mod model;
-pub(crate) mod package;
 pub(crate) mod parallel;
 pub(crate) mod phase;
-pub(crate) mod place;
 pub(crate) mod problem;
 pub(crate) mod report;
 pub(crate) mod settings;
 pub(crate) mod tool;
-pub(crate) mod value;
 pub(crate) mod variable;
 pub(crate) mod workflow;
 pub(crate) mod yaml;
 
 pub use self::{
-    description::*, excerpt::*, field::*, file::*, gate::*, limit::*, meant::*, model::*, package::*, parallel::*,
-    phase::*, place::*, problem::*, report::*, settings::*, tool::*, value::*, variable::*, workflow::*, yaml::*,
+    description::*, excerpt::*, field::*, file::*, gate::*, limit::*, meant::*, model::*, parallel::*, phase::*,
+    problem::*, report::*, settings::*, tool::*, variable::*, workflow::*, yaml::*,
 };
 
 pub(crate) use anchor::*;

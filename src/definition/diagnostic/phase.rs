@@ -1,7 +1,6 @@
 //! The list of phases, and phases.
 
-use super::description::{Description, error};
-use super::value::ValueKind;
+use super::description::{Description, ValueKind, error};
 use crate::definition::model::{FileError, GROUP_FIELDS};
 
 #[derive(Debug, Clone, PartialEq)]

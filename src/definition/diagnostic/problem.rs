@@ -6,7 +6,6 @@ use super::file::FileProblem;
 use super::gate::GateProblem;
 use super::limit::LimitProblem;
 use super::model::ModelProblem;
-use super::package::PackageProblem;
 use super::parallel::ParallelProblem;
 use super::phase::PhaseProblem;
 use super::settings::SettingsProblem;
@@ -42,7 +41,6 @@ macro_rules! problems {
 
 problems! {
     File(FileProblem),
-    Package(PackageProblem),
     Yaml(YamlProblem),
     Field(FieldProblem),
     Variable(VariableProblem),

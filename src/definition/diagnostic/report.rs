@@ -4,8 +4,7 @@ use crate::sorted::{Map, Set};
 use std::fmt;
 
 use super::description::Severity;
-use super::excerpt::{Excerpt, on_one_line};
-use super::place::Place;
+use super::excerpt::{Excerpt, Place, on_one_line};
 use super::problem::Problem;
 
 #[derive(Debug, Clone, PartialEq)]

@@ -1,7 +1,6 @@
 //! Names of tools and of subagent profiles.
 
-use super::description::{Description, LINK_OUTSIDE, error, list_in_yaml, warning};
-use super::value::ValueKind;
+use super::description::{Description, LINK_OUTSIDE, ValueKind, error, list_in_yaml, warning};
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum ToolProblem {

@@ -40,10 +40,6 @@ pub enum VariableProblem {
         name: String,
         named: bool,
     },
-    UnknownSummary {
-        id: String,
-        suggestion: Option<String>,
-    },
     UnknownValue {
         name: String,
         suggestion: Option<String>,
@@ -106,22 +102,16 @@ impl VariableProblem {
                     .marking(form)
             }
             Self::NotReplaced { field, name, named } => not_replaced(field, name, *named),
-            Self::UnknownSummary { id, suggestion } => warning(format!(
-                "unknown variable `{{summary.{id}}}`: no phase has the id `{id}`; it is not replaced"
-            ))
-            .suggest(suggestion.as_ref().map(|id| format!("{{summary.{id}}}")))
-            .marking(&format!("{{summary.{id}}}")),
             Self::UnknownValue { name, suggestion } => {
-                let what = match name.split_once('.') {
-                    Some(("input", _)) => "input",
-                    Some(("output", _)) => "output",
-                    Some(("log", _)) => "step",
-                    Some(("item", _)) => "field of records",
-                    _ => "phase with outcomes",
+                let why = match name.split_once('.') {
+                    Some(("summary", id)) => format!("no phase has the id `{id}`"),
+                    Some(("input", _)) => "the workflow has no such input".to_owned(),
+                    Some(("output", _)) => "the workflow has no such output".to_owned(),
+                    Some(("log", _)) => "the workflow has no such step".to_owned(),
+                    Some(("item", _)) => "the workflow has no such field of records".to_owned(),
+                    _ => "the workflow has no such phase with outcomes".to_owned(),
                 };
-                warning(format!(
-                    "unknown variable `{{{name}}}`: the workflow has no such {what}; it is not replaced"
-                ))
+                warning(format!("unknown variable `{{{name}}}`: {why}; it is not replaced"))
                 .suggest(suggestion.as_ref().map(|name| format!("{{{name}}}")))
                 .marking(&format!("{{{name}}}"))
             }

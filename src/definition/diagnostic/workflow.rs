@@ -62,7 +62,7 @@ impl WorkflowProblem {
             Self::TooLarge => error("too large to check: its entries, values and paths would take too long to compare")
                 .help("split it into workflows of their own, or use fewer values and paths"),
             Self::UncheckedCalls => failure("too large to check: files of gates and texts would take too long to compare")
-                .help("use fewer patterns, tests, or variables"),
+                .help("use fewer patterns or variables"),
             Self::NoEnd { outcome, workflow } => warning(format!(
                 "no way leads from the outcome `{outcome}` to the end of {workflow}"
             )),

@@ -1,7 +1,6 @@
 //! The form of a YAML text.
 
-use super::description::{Description, error, warning};
-use super::value::ValueKind;
+use super::description::{Description, ValueKind, error, warning};
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum YamlProblem {

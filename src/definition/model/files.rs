@@ -1,4 +1,4 @@
-//! The trait through which workflow files are read; the host side implements it.
+//! The trait through which workflow files are read; the host side implements it. The totals of one load.
 
 use std::fmt;
 
@@ -187,4 +187,35 @@ pub trait WorkflowFiles {
     fn resolve_write(&self, _path: &str) -> Result<Result<WriteTarget, String>, Stale> {
         Ok(Err("the host does not tell".into()))
     }
+}
+
+/// The rest of a path below a directory; empty for the directory itself, `None` elsewhere.
+pub(crate) fn below<'a>(path: &'a str, directory: &str) -> Option<&'a str> {
+    let rest = path.strip_prefix(directory)?;
+    if rest.is_empty() || directory.ends_with('/') { Some(rest) } else { rest.strip_prefix('/') }
+}
+
+/// Returns the file to which the fixed part of a rule leads.
+pub(crate) fn resolve_fixed(fixed: &str, host: &dyn WorkflowFiles) -> Result<Result<WriteTarget, String>, Stale> {
+    // pi's tools remove an `@` at the beginning of their argument; a rule with one names a file.
+    if fixed.starts_with('@') {
+        return host.resolve_write(&format!("./{fixed}"));
+    }
+    host.resolve_write(if fixed.is_empty() { "." } else { fixed })
+}
+
+/// Maximum number of directory entries of one load, with the phases that workflows list and the checks of their gates.
+pub const MAX_ENTRIES: usize = 50_000;
+
+/// Maximum number of bytes that one load reads.
+pub const MAX_BYTES: usize = 64 * 1024 * 1024;
+
+/// Maximum depth of nested workflows.
+pub const MAX_NESTING: usize = 100;
+
+/// A total of one load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Total {
+    Entries,
+    Bytes,
 }

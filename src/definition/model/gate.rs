@@ -4,10 +4,9 @@ use regex_lite::{Regex, RegexBuilder};
 use std::cell::OnceCell;
 use std::fmt;
 
-use super::blank::trim;
 use super::bound_values::BoundValue;
 use super::values::ValueName;
-use super::words::short;
+use super::words::{short, trim};
 
 /// Maximum size of a compiled regular expression, in bytes.
 const MAX_EXPRESSION: usize = 1 << 16;
@@ -158,32 +157,17 @@ const MAX_VARIABLE: usize = 60;
 
 /// Names of variables in lower case that programs read all the same, with `*` for any beginning or end: by curl and
 /// others, npm, pnpm and Yarn, zsh and bash, fish, rc, TeX, and scripts of Autoconf.
-const READ_BY_PROGRAMS: [&str; 15] = [
-    "*_proxy",
-    "npm_*",
-    "pnpm_*",
-    "yarn_*",
-    "path",
-    "fpath",
-    "cdpath",
-    "module_path",
-    "_",
-    "fish_*",
-    "fn_*",
-    "openin_any",
-    "openout_any",
-    "shell_escape*",
-    "ac_cv_*",
-];
+const READ_BY_PROGRAMS: &str = "*_proxy npm_* pnpm_* yarn_* path fpath cdpath module_path _ \
+    fish_* fn_* openin_any openout_any shell_escape* ac_cv_*";
 
-/// Returns the first of [`READ_BY_PROGRAMS`] that this name matches.
+/// Returns the first name of [`READ_BY_PROGRAMS`] that this name matches.
 pub fn read_by_programs(name: &str) -> Option<&'static str> {
     let matches = |pattern: &str| match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
         (Some(end), _) => name.ends_with(end),
         (None, Some(beginning)) => name.starts_with(beginning),
         (None, None) => name == pattern,
     };
-    READ_BY_PROGRAMS.into_iter().find(|pattern| matches(pattern))
+    READ_BY_PROGRAMS.split(' ').find(|pattern| matches(pattern))
 }
 
 /// Returns true if a text can be the name of a variable: lower-case letters, digits and `_`, which POSIX keeps for

@@ -1,7 +1,6 @@
 //! The decision by `hide`: what the agent cannot read or write in a phase.
 
-use super::files::{Stale, WorkflowFiles, WriteTarget};
-use super::places::{below, resolve};
+use super::files::{Stale, WorkflowFiles, WriteTarget, below, resolve_fixed};
 use super::tools::READING_TOOLS;
 
 /// The reason for a refusal by `hide`.
@@ -51,7 +50,7 @@ pub(crate) fn refuses(
     };
     for rule in rules {
         // A path that the host cannot resolve cannot be reached either.
-        let Ok(WriteTarget { path: hidden, .. }) = resolve(rule, host)? else { continue };
+        let Ok(WriteTarget { path: hidden, .. }) = resolve_fixed(rule, host)? else { continue };
         if below(&target.path, &hidden).is_some() {
             let link_target = target.linked.then_some(target.path);
             return Ok(Some(HiddenCause::Listed { link_target }));

@@ -9,7 +9,6 @@ use super::paths::{is_within, last_part, package_of};
 use super::rule_inputs::{RuleUse, inputs_of_rules};
 use super::seal;
 use super::settings::Settings;
-pub use super::totals::MAX_NESTING;
 use super::workflow::{ContextMode, Entry, EntryKind, Phase, Show, Workflow};
 
 /// Every workflow that can be run, in the order of the roots and of the folder names in them.

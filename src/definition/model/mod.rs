@@ -1,6 +1,5 @@
 //! The model of a workflow: its types, and look-ups in them. Nothing here parses a file.
 
-pub mod blank;
 pub mod bound_values;
 pub mod budget;
 pub mod files;
@@ -20,9 +19,7 @@ pub mod parallel;
 pub mod path_variables;
 pub mod paths;
 pub mod permission;
-pub mod places;
 pub mod records;
-pub mod results;
 pub mod rule_inputs;
 pub mod run_dir;
 #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "the schemas and the reference are made of it natively"))]
@@ -31,8 +28,6 @@ pub mod scripts;
 pub mod seal;
 pub mod settings;
 pub mod tools;
-pub mod totals;
-pub mod user_limits;
 pub mod value_type;
 pub mod values;
 pub mod variables;
@@ -45,13 +40,11 @@ pub mod written_paths;
 pub use self::{
     bound_values::*, budget::*, files::*, gate::*, groups::*, hidden::*, inputs::*, library::*, limits::*, models::*,
     offers::*, outcomes::*, own_limits::*, own_work::*, parallel::*, path_variables::*, paths::*, permission::*,
-    records::*, results::*, rule_inputs::*, schema::*, scripts::*, settings::*, tools::*, totals::*, user_limits::*,
-    value_type::*, values::*, words::*, work::*, workflow::*,
+    records::*, rule_inputs::*, schema::*, scripts::*, settings::*, tools::*, value_type::*, values::*, words::*,
+    work::*, workflow::*,
 };
 pub use nearest::nearest;
 
-pub(crate) use blank::*;
 pub(crate) use nearest::nearest_within;
-pub(crate) use places::*;
 pub(crate) use workflow_outputs::*;
 pub(crate) use written_paths::*;

@@ -5,10 +5,9 @@ use super::gate::as_name;
 use super::models::OwnModel;
 use super::outcomes::Outcome;
 use super::own_limits::OwnLimits;
-use super::results::Results;
 use super::value_type::Output;
 use super::work::{Question, Step, Work};
-use super::workflow::{ContextMode, Phase, ToolPolicy};
+use super::workflow::{ContextMode, Phase, Results, ToolPolicy};
 
 /// The parts of an entry without the model that a user writes.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,16 +1,14 @@
 //! The decision on a tool call.
 //!
-//! **Invariant: one function decides.** [`permission`] decides on every call, in a session, in `pi-workflows may` and
-//! for the `tests` of a phase.
+//! **Invariant: one function decides.** [`permission`] decides on every call, in a session and in `pi-workflows may`.
 
 use crate::protocol::STEP_TOOL_NAME;
 
-use super::files::{Stale, WorkflowFiles, WriteTarget};
+use super::files::{Stale, WorkflowFiles, WriteTarget, below, resolve_fixed};
 use super::hidden::{HiddenCause, host_paths, refuses};
 use super::limits::Limits;
 use super::own_limits::Sandbox;
 use super::path_variables::{unescaped, variables, wildcard};
-use super::places::{below, resolve};
 use super::tools::{READING_TOOLS, runs_commands, writes_path};
 use super::workflow::ToolPolicy;
 
@@ -307,7 +305,7 @@ impl Writable {
         for rule in rules.iter().filter(|rule| variables(rule).is_empty()) {
             let (fixed, glob) = split(rule);
             let fixed = unescaped(fixed);
-            let Ok(target) = resolve(&fixed, host)? else { continue };
+            let Ok(target) = resolve_fixed(&fixed, host)? else { continue };
             if target.linked {
                 resolved.linked.push((unescaped(rule).into_owned(), target.path));
                 continue;

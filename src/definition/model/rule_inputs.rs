@@ -3,11 +3,11 @@
 use crate::sorted::Map;
 
 use super::budget::Measure;
+use super::files::MAX_NESTING;
 use super::gate::CheckKind;
 use super::inputs::Given;
 use super::outcomes::Outcome;
 use super::path_variables::{PathVariable, variables};
-use super::totals::MAX_NESTING;
 use super::value_type::Output;
 use super::values::ValueName;
 use super::workflow::{EntryKind, Phase, Workflow};

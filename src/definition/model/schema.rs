@@ -7,7 +7,8 @@ use super::parallel::Parallel;
 pub struct Field {
     pub name: &'static str,
     pub kind: Kind,
-    pub needed: Needed,
+    /// In every file; every other field may be left out.
+    pub is_required: bool,
     /// Default, in words or as YAML; empty without one.
     pub default: &'static str,
     pub about: &'static str,
@@ -101,7 +102,7 @@ impl Field {
 
     /// Returns true if the field bounds the agent, or decides on the way of a run.
     pub fn is_rule(&self) -> bool {
-        self.needed == Needed::Not && !self.may_be_empty() && !matches!(self.kind, Kind::Text | Kind::Line(_))
+        !self.is_required && !self.may_be_empty() && !matches!(self.kind, Kind::Text | Kind::Line(_))
             || self.name == "onBudget"
     }
 
@@ -112,69 +113,14 @@ impl Field {
     }
 }
 
-/// Condition under which a field is required.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Needed {
-    /// In every file.
-    Always,
-    /// The field may be left out.
-    Not,
-}
-
 /// Data that may stand at the top of a file, beside `metadata` and names that begin with `x-`.
-pub const METADATA: [&str; 47] = [
-    "metadata",
-    "aliases",
-    "author",
-    "base",
-    "category",
-    "code",
-    "color",
-    "comment",
-    "compatibility",
-    "copyright",
-    "created",
-    "date",
-    "group",
-    "homepage",
-    "icon",
-    "item",
-    "keyword",
-    "keywords",
-    "kind",
-    "lang",
-    "language",
-    "license",
-    "maintainer",
-    "note",
-    "owner",
-    "page",
-    "priority",
-    "rate",
-    "reference",
-    "repository",
-    "seed",
-    "side",
-    "since",
-    "site",
-    "size",
-    "slug",
-    "stage",
-    "state",
-    "status",
-    "tag",
-    "team",
-    "title",
-    "todo",
-    "tone",
-    "type",
-    "updated",
-    "version",
-];
+pub const METADATA: &str = "metadata aliases author base category code color comment compatibility copyright created date group homepage \
+     icon item keyword keywords kind lang language license maintainer note owner page priority rate reference \
+     repository seed side since site size slug stage state status tag team title todo tone type updated version";
 
 /// Returns true if a key at the top of a file is data. A name of [`METADATA`] may be a plural, and have capitals.
 pub fn is_metadata(key: &str) -> bool {
-    let is_name = |key: &str| METADATA.iter().any(|name| name.eq_ignore_ascii_case(key));
+    let is_name = |key: &str| METADATA.split(' ').any(|name| name.eq_ignore_ascii_case(key));
     key.starts_with("x-") || is_name(key) || key.strip_suffix(['s', 'S']).is_some_and(is_name)
 }
 
@@ -200,12 +146,12 @@ pub const MAX_COUNT: u32 = 1_000_000;
 
 /// A field that may be left out.
 pub(super) const fn field(name: &'static str, kind: Kind, default: &'static str) -> Field {
-    Field { name, kind, needed: Needed::Not, default, about: "" }
+    Field { name, kind, is_required: false, default, about: "" }
 }
 
 /// A required field.
-pub(super) const fn required(name: &'static str, kind: Kind, needed: Needed) -> Field {
-    Field { name, kind, needed, default: "", about: "" }
+pub(super) const fn required(name: &'static str, kind: Kind) -> Field {
+    Field { name, kind, is_required: true, default: "", about: "" }
 }
 
 const fn row(name: &'static str, kind: Kind, default: &'static str, about: &'static str) -> Field {
@@ -480,7 +426,7 @@ table! {
 }
 
 pub const ON_EVENT_FIELDS: [Field; 2] = [
-    required("program", Kind::Options, Needed::Always).described("The program and its arguments."),
+    required("program", Kind::Options).described("The program and its arguments."),
     row("texts", Kind::Bool, "false", "`true`: the events have texts of users, models and commands too."),
 ];
 
@@ -503,8 +449,8 @@ const MAX: Field = row(
     "The greatest value of a number, the greatest number of items of a list, or of characters of a text: at most 10,000.",
 );
 
-const TYPE: Field = required("type", Kind::OneOf(&VALUE_TYPES), Needed::Always).described("The type of the value.");
-const TYPE_OF_RUN: Field = required("type", Kind::OneOf(&VALUE_TYPES_OF_RUN), Needed::Always).described(
+const TYPE: Field = required("type", Kind::OneOf(&VALUE_TYPES)).described("The type of the value.");
+const TYPE_OF_RUN: Field = required("type", Kind::OneOf(&VALUE_TYPES_OF_RUN)).described(
     "The type of the value. A `command` can stand for the whole line of `run`, and runs with the user's consent to it.",
 );
 

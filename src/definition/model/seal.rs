@@ -18,11 +18,10 @@ use super::inputs::Input;
 use super::models::OwnModel;
 use super::outcomes::Outcome;
 use super::own_limits::OwnLimits;
-use super::results::Results;
 use super::scripts::hexadecimal;
 use super::value_type::{Bounds, Output};
 use super::values::ValueName;
-use super::workflow::{EntryKind, ToolPolicy, Workflow};
+use super::workflow::{EntryKind, Results, ToolPolicy, Workflow};
 
 /// The version of the sequence of bytes that is hashed.
 pub const VERSION: u32 = 3;

@@ -1,7 +1,6 @@
 //! Types of values: of inputs, and of outputs.
 
-use super::blank::{is_blank, trim};
-use super::words::either;
+use super::words::{either, is_blank, trim};
 
 /// Maximum length of a value, and of an item of a list, in characters. State entries of the run hold the values.
 pub const MAX_VALUE: usize = 1000;

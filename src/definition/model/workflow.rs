@@ -12,10 +12,9 @@ use super::own_limits::OwnLimits;
 use super::parallel::Parallel;
 use super::paths::package_of;
 use super::paths::{is_group_key, is_key, last_part};
-use super::results::Results;
 use super::schema::{
-    self, BUDGET_FIELDS, CONTEXTS, ENTRY_FIELDS, GATE, INPUT_FIELDS, Kind, MAX_LINE, MAX_PHASES, MODEL, Needed,
-    OUTPUT_FIELDS, OWN_LIMITS, TOOLS_FIELDS, field, fields, required,
+    self, BUDGET_FIELDS, CONTEXTS, ENTRY_FIELDS, GATE, INPUT_FIELDS, Kind, MAX_LINE, MAX_PHASES, MODEL, OUTPUT_FIELDS,
+    OWN_LIMITS, TOOLS_FIELDS, field, fields, required,
 };
 use super::scripts::Scripts;
 use super::settings::BUILTIN_ROOT;
@@ -44,7 +43,7 @@ fields! {
         /// The phases in order: paths of phase files, relative to this folder, `prompt: TEXT` for a phase without a file,
         /// `subworkflow: KEY` for another workflow, `run: COMMAND` for a step without the agent, `ask: QUESTION` for a question to the user, and `phases:
         /// [ENTRY, …]` for a group. With `when` an entry is passed over unless its conditions hold.
-        rule phases: Vec<Entry> = required("phases", Kind::Phases(MAX_PHASES, &ENTRY_FIELDS), Needed::Always),
+        rule phases: Vec<Entry> = required("phases", Kind::Phases(MAX_PHASES, &ENTRY_FIELDS)),
         /// The workflow's purpose. Its first line is shown in lists of workflows.
         text description: Option<String> =
             field("description", Kind::FreeText, "the first paragraph of the first phase that has no `{` in it"),
@@ -238,6 +237,22 @@ pub enum ContextMode {
     Shared,
     /// Only what was handed over, and the user's own messages.
     Fresh,
+}
+
+/// The entries whose results a phase gets: summaries, outputs and evidence of gates.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Results {
+    /// Every entry, of every workflow of the run.
+    #[default]
+    All,
+    /// The entries with these names, in the phase's own workflow only; empty for no entry. The phase itself is among
+    /// the entries only if its id is listed.
+    Of(Vec<String>),
+}
+
+impl Results {
+    /// The values that have a word of their own.
+    pub const WORDS: [&str; 2] = ["all", "none"];
 }
 
 /// The ways to start a workflow.

@@ -23,14 +23,10 @@ pub(crate) fn duration(value: &Yaml) -> Option<Duration> {
 
 pub(crate) fn read(fields: &mut Fields) -> BudgetBounds {
     let entries = fields.entries("budget", "a mapping", None);
+    fields.check_part(&[PathPart::Key("budget")], "budget", &FIELDS);
     let mut budget = BudgetBounds::default();
     for (key, value) in &entries {
-        let Some(measure) = Measure::from_name(key) else {
-            let (of, field) = ("budget", key.clone());
-            let problem = FieldProblem::UnknownPart { of, field, known: &FIELDS };
-            fields.report(&[PathPart::Key("budget"), PathPart::Name(key)], problem);
-            continue;
-        };
+        let Some(measure) = Measure::from_name(key) else { continue };
         let field = format!("budget.{}", measure.name());
         let at = [PathPart::Key("budget"), PathPart::Key(measure.name())];
         if let Some(name) = fields.input_of_bound(&at, &field, value) {

@@ -4,7 +4,7 @@ use super::fields::{Fields, texts};
 use super::own_limits::PathVariables;
 use super::values::{scalar, written};
 use super::yaml::Yaml;
-use super::{budget, gate, inputs, models, outcomes, outputs, own_limits, results, tools, workflow_outputs};
+use super::{budget, gate, inputs, models, outcomes, outputs, own_limits, results, tools};
 use crate::definition::diagnostic::{FieldProblem, PathPart};
 use crate::definition::model::WorkflowOutput;
 use crate::definition::model::{
@@ -49,7 +49,7 @@ by_type! {
     Vec<Input> => |fields, _| inputs::read(fields),
     Vec<Outcome> => |fields, _| outcomes::read(fields),
     Vec<Output> => |fields, _| outputs::read(fields, &VALUE_TYPES),
-    Vec<WorkflowOutput> => |fields, _| workflow_outputs::read(fields),
+    Vec<WorkflowOutput> => |fields, _| outputs::read_of_workflow(fields),
 }
 
 /// Reads one of the words of a field as the value at the index of the word; `None` without the field.

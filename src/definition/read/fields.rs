@@ -12,7 +12,7 @@ use crate::definition::diagnostic::{
 };
 use crate::definition::model::schema::names;
 use crate::definition::model::{
-    BoundValue, ENTRY_FIELDS, Field, Kind, Needed, Phase, ValueName, is_blank, is_metadata, nearest, with_names,
+    BoundValue, ENTRY_FIELDS, Field, Kind, Phase, ValueName, is_blank, is_metadata, nearest, with_names,
 };
 
 /// Maximum number of diagnostics of a file with a place: the line of each is counted from the beginning of the text.
@@ -100,16 +100,16 @@ impl<'a> Fields<'a> {
         Some(value)
     }
 
-    /// Refuses unknown keys of the mapping that a field has. Returns true if it has no such key.
-    pub fn check_part(&mut self, of: &'static str, known: &'static [&'static str]) -> bool {
-        let Some(Yaml::Map(entries)) = self.tree.root.get(of) else { return true };
-        let keys = entries.iter().map(|(key, _)| key.to_string());
-        let unknown: Vec<String> = keys.filter(|key| !known.contains(&&**key)).collect();
-        for field in &unknown {
-            let at = [PathPart::Key(of), PathPart::Name(field)];
-            self.report(&at, FieldProblem::UnknownPart { of, field: field.clone(), known });
+    /// Refuses unknown keys of the mapping at a path, a part of the field `of`. Returns true if it has no such key.
+    pub fn check_part(&mut self, at: &[PathPart], of: &'static str, known: &'static [&'static str]) -> bool {
+        let tree = Rc::clone(&self.tree);
+        let mut is_known = true;
+        for key in keys(value_at(&tree.root, at)).filter(|key| !known.contains(key)) {
+            let problem = FieldProblem::UnknownPart { of, field: key.to_owned(), known };
+            self.report(&[at, &[PathPart::Name(key)]].concat(), problem);
+            is_known = false;
         }
-        unknown.is_empty()
+        is_known
     }
 
     /// Reports a diagnostic of the node at a path, or of the nearest existing node above it.
@@ -173,9 +173,7 @@ impl<'a> Fields<'a> {
     }
 
     fn unknown_keys(&self) -> Vec<String> {
-        let Yaml::Map(entries) = &self.tree.root else { return Vec::new() };
-        let keys = entries.iter().map(|(key, _)| key);
-        keys.filter(|key| !self.known.contains(&&***key)).map(ToString::to_string).collect()
+        keys(Some(&self.tree.root)).filter(|key| !self.known.contains(key)).map(ToOwned::to_owned).collect()
     }
 
     /// Returns true if a key was reported as the name of a missing field.
@@ -272,16 +270,9 @@ impl<'a> Fields<'a> {
         })
     }
 
-    fn at(&self, path: &[PathPart]) -> Option<&Yaml> {
-        path.iter().try_fold(&self.tree.root, |value, part| match part {
-            PathPart::Key(key) | PathPart::Name(key) => value.get(key),
-            PathPart::Item(index) => value.items().get(*index),
-        })
-    }
-
     /// Returns the items of the list at a path that are scalars, as text, each with its index.
     pub fn names_at(&self, path: &[PathPart]) -> Vec<(usize, String)> {
-        let items = self.at(path).map(Yaml::items).unwrap_or_default().iter().enumerate();
+        let items = value_at(&self.tree.root, path).map(Yaml::items).unwrap_or_default().iter().enumerate();
         items.filter_map(|(index, item)| Some((index, item.scalar_text()?))).collect()
     }
 
@@ -294,6 +285,12 @@ impl<'a> Fields<'a> {
             None => {}
         }
         String::new()
+    }
+
+    /// Reads a string as [`Fields::given_text`]; `None` without the field.
+    pub fn text_if_given(&mut self, field: &'static str) -> Option<String> {
+        self.tree.root.get(field)?;
+        Some(self.given_text(field))
     }
 
     /// Reads an optional string; any other value is ignored with a warning.
@@ -377,6 +374,12 @@ impl<'a> Fields<'a> {
         default
     }
 
+    /// Reads a field that is `true` or `false`; `None` without the field. After an error the value is arbitrary.
+    pub fn given_switch(&mut self, field: &'static str) -> Option<bool> {
+        let given = !matches!(self.tree.root.get(field), None | Some(Yaml::Null));
+        given.then(|| self.switch(field, true))
+    }
+
     /// Reads a whole number in a range.
     fn whole_number(&mut self, field: &'static str, default: u32, range: RangeInclusive<u32>) -> u32 {
         let path = &[PathPart::Key(field)];
@@ -432,6 +435,20 @@ impl<'a> Fields<'a> {
     }
 }
 
+/// Returns the value at a path.
+fn value_at<'y>(root: &'y Yaml, path: &[PathPart]) -> Option<&'y Yaml> {
+    path.iter().try_fold(root, |value, part| match part {
+        PathPart::Key(key) | PathPart::Name(key) => value.get(key),
+        PathPart::Item(index) => value.items().get(*index),
+    })
+}
+
+/// Returns the keys of a mapping; none of any other value.
+pub(crate) fn keys(value: Option<&Yaml>) -> impl Iterator<Item = &str> {
+    let entries = if let Some(Yaml::Map(entries)) = value { &entries[..] } else { &[] };
+    entries.iter().map(|(key, _)| &**key)
+}
+
 /// Returns the value of a field that is a string and not blank, or its problem.
 pub(crate) fn text(field: &str, value: &Yaml) -> Result<String, FieldProblem> {
     match value {
@@ -483,7 +500,7 @@ fn find_empty<'a>(
     for (key, value) in entries {
         let Some(field) = fields.iter().find(|field| field.name == key) else { continue };
         let name = format!("{prefix}{key}");
-        if field.needed == Needed::Not && is_empty(field, value) {
+        if !field.is_required && is_empty(field, value) {
             empty.push(([at, &[PathPart::Name(key)]].concat(), name));
             continue;
         }
@@ -511,7 +528,7 @@ fn find_empty<'a>(
                     find_empty(fields, value, &at, &format!("{name}.{input}."), empty);
                 }
             }
-            // Other kinds have no mappings, and the mappings of `tests` protect nothing.
+            // Other kinds have no mappings.
             _ => {}
         }
     }

@@ -5,7 +5,7 @@ use super::fields::{Fields, text};
 use super::own_limits::mistaken_path;
 use super::values;
 use super::yaml::Yaml;
-use crate::definition::diagnostic::{FieldProblem, GateProblem, LimitProblem, PathPart, ValueKind, in_yaml};
+use crate::definition::diagnostic::{FieldProblem, GateProblem, LimitProblem, PathPart, in_yaml};
 use crate::definition::model::schema::names;
 use crate::definition::model::variables::PHASE_VARIABLES;
 use crate::definition::model::{
@@ -63,17 +63,19 @@ pub(crate) fn read(fields: &mut Fields) -> Option<Gate> {
         Some(other) => {
             let problem = FieldProblem::bad("gate", "a list of checks", other.kind().to_string());
             let meant = match other {
-                Yaml::String(text) => Some(lines(text).into_iter().map(meant_check).collect::<Vec<_>>().join(", ")),
-                Yaml::Map(_) => None,
-                _ => Some("{ run: npm test }".to_owned()),
-            };
-            match meant {
-                Some(check) => {
-                    let list = Some(format!("gate: [{check}]"));
-                    fields.report(&[PathPart::Key("gate")], problem.suggest(list));
+                Yaml::String(text) if is_question(text) => meant_check(text),
+                Yaml::String(text) => {
+                    let checks: Vec<String> = lines(text).into_iter().map(meant_check).collect();
+                    format!("gate: [{}]", checks.join(", "))
                 }
-                None => wrong_type(fields, &[PathPart::Key("gate")], "gate", "a list of checks", other.kind()),
-            }
+                Yaml::Map(_) => {
+                    let problem = FieldProblem::wrong_type("gate", "a list of checks", other.kind());
+                    fields.report(&[PathPart::Key("gate")], problem);
+                    return None;
+                }
+                _ => "gate: [{ run: npm test }]".to_owned(),
+            };
+            fields.report(&[PathPart::Key("gate")], problem.suggest(Some(meant)));
             return None;
         }
     };
@@ -86,8 +88,15 @@ fn lines(text: &str) -> Vec<&str> {
     text.lines().map(str::trim).filter(|line| !line.is_empty()).collect()
 }
 
-/// Returns the check that a line means, in YAML: a file, or a command.
+fn is_question(text: &str) -> bool {
+    text.trim().ends_with('?')
+}
+
+/// Returns the check that a line means, in YAML: a file, or a command. A question is an entry of its own.
 fn meant_check(text: &str) -> String {
+    if is_question(text) {
+        return format!("- {{ ask: {}, outcomes: {{ go: next, change: loop }} }}", in_yaml(&lines(text).join(" ")));
+    }
     let kind = if text.ends_with(".md") && !text.contains(' ') { "file" } else { "run" };
     format!("{{ {kind}: {} }}", in_yaml(text))
 }
@@ -95,26 +104,22 @@ fn meant_check(text: &str) -> String {
 /// Reads a check; `None` after an error.
 fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
     let here = [PathPart::Key("gate"), PathPart::Item(index)];
-    let Yaml::Map(entries) = item else {
+    let Yaml::Map(_) = item else {
         let problem = FieldProblem::bad("gate", "a check", item.kind().to_string());
         let meant = if let Yaml::String(text) = item { Some(meant_check(&lines(text).join(" && "))) } else { None };
         fields.report(&here, problem.suggest(meant));
         return None;
     };
     let had_errors = std::mem::take(&mut fields.has_errors);
-    let check = read_check(fields, index, item, entries);
+    let check = read_check(fields, here, item);
     fields.has_errors |= had_errors;
     check
 }
 
 /// Reads a check in whose mapping no error was reported so far.
-fn read_check(fields: &mut Fields, index: usize, item: &Yaml, entries: &[(String, Yaml)]) -> Option<Check> {
-    let here = [PathPart::Key("gate"), PathPart::Item(index)];
+fn read_check(fields: &mut Fields, here: [PathPart; 2], item: &Yaml) -> Option<Check> {
     let at = |field| [here[0], here[1], PathPart::Key(field)];
-    for (key, _) in entries.iter().filter(|(key, _)| !FIELDS.contains(&&**key)) {
-        let problem = FieldProblem::UnknownPart { of: "gate", field: key.clone(), known: &FIELDS };
-        fields.report(&[here[0], here[1], PathPart::Name(key)], problem);
-    }
+    fields.check_part(&here, "gate", &FIELDS);
     let mut text = |field: &'static str| match item.get(field) {
         None => Some(None),
         // `check_values` reports a field without a value.
@@ -230,7 +235,7 @@ pub(super) fn env(fields: &mut Fields, path: &[PathPart], of: &'static str, item
             return None;
         }
         Some(other) => {
-            wrong_type(fields, &here, of, "a mapping", other.kind());
+            fields.report(&here, FieldProblem::wrong_type(of, "a mapping", other.kind()));
             return None;
         }
     };
@@ -245,7 +250,7 @@ pub(super) fn env(fields: &mut Fields, path: &[PathPart], of: &'static str, item
         let field = format!("{of}.{name}");
         let at = [&here[..], &[PathPart::Key(name)]].concat();
         let Yaml::String(text) = value else {
-            wrong_type(fields, &at, &field, "the name of a value", value.kind());
+            fields.report(&at, FieldProblem::wrong_type(field, "the name of a value", value.kind()));
             continue;
         };
         match values::read(&field, text, &VALUES) {
@@ -278,8 +283,4 @@ pub(super) fn timeout(
         fields.report(&at, GateProblem::BadDuration { of });
     }
     found.map(BoundValue::Fixed)
-}
-
-fn wrong_type(fields: &mut Fields, at: &[PathPart], field: &str, expected: &'static str, found: ValueKind) {
-    fields.report(at, FieldProblem::wrong_type(field, expected, found));
 }

@@ -55,14 +55,11 @@ pub(super) fn outcome(
     }
     let here = [at, &[PathPart::Key(name)]].concat();
     let field = format!("outcomes.{name}");
-    let Yaml::Map(entries) = value else {
+    let Yaml::Map(_) = value else {
         outcome.target = target(fields, &here, field, value);
         return outcome;
     };
-    for (key, _) in entries.iter().filter(|(key, _)| !known.contains(&&**key)) {
-        let problem = FieldProblem::UnknownPart { of: "outcomes", field: key.clone(), known };
-        fields.report(&[&here, &[PathPart::Name(key)][..]].concat(), problem);
-    }
+    fields.check_part(&here, "outcomes", known);
     let to = value.get("to").unwrap_or(&Yaml::Null);
     let at_to = [&here, &[PathPart::Key("to")][..]].concat();
     outcome.target = target(fields, &at_to, format!("{field}.to"), to);

@@ -5,7 +5,7 @@ use super::yaml::Yaml;
 use crate::definition::diagnostic::{FieldProblem, GateProblem, LimitProblem, PathPart, Problem};
 use crate::definition::model::{
     MAX_EXPANSIONS, MAX_PATHS, OwnLimits, SANDBOXES, Sandbox, expansions, is_glob, is_invisible, is_space, split, trim,
-    variables, with_names,
+    variables as path_variables, with_names,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(crate) fn read(fields: &mut Fields, variables: PathVariables) -> OwnLimits {
     OwnLimits {
         write: paths(fields, ("write", variables), rule),
         hide: paths(fields, ("hide", PathVariables::None), hidden),
-        network: network(fields),
+        network: fields.given_switch("network"),
         sandbox: fields.given_choice("sandbox", &SANDBOXES, &kinds),
     }
 }
@@ -58,7 +58,9 @@ fn paths(
                     PathVariables::OfRun => fields.check_path(&at, field, &rule),
                     PathVariables::None if field == "write" => {
                         fields.check_path(&at, field, &rule);
-                        check_no_variable(fields, &at, &rule);
+                        for variable in path_variables(&rule) {
+                            fields.report(&at, LimitProblem::VariableOfRun { variable: variable.to_string() });
+                        }
                     }
                     PathVariables::None => fields.check_literal(&at, field, &rule),
                 }
@@ -68,14 +70,6 @@ fn paths(
         }
     }
     Some(rules)
-}
-
-/// Refuses the variables of a run in a path that holds without a run.
-fn check_no_variable(fields: &mut Fields, at: &[PathPart], path: &str) {
-    for variable in variables(path) {
-        let problem = LimitProblem::VariableOfRun { variable: variable.to_string() };
-        fields.report(at, problem);
-    }
 }
 
 fn hidden(item: &Yaml) -> Result<String, Problem> {
@@ -106,31 +100,6 @@ pub(crate) fn rule(item: &Yaml) -> Result<String, Problem> {
         return Err(LimitProblem::ParentAfterWildcard { path }.into());
     }
     Ok(path)
-}
-
-fn network(fields: &mut Fields) -> Option<bool> {
-    let (found, suggestion) = match fields.tree.root.get("network") {
-        None | Some(Yaml::Null) => return None,
-        Some(Yaml::Bool(network, _)) => return Some(*network),
-        Some(Yaml::String(word)) if word == "true" || word == "false" => {
-            let (field, expected) = ("network".into(), "`true` or `false`".into());
-            let problem = FieldProblem::Quoted { field, expected, value: word.clone() };
-            fields.report(&[PathPart::Key("network")], problem);
-            return None;
-        }
-        Some(Yaml::String(word)) => {
-            let meant = match &*word.to_ascii_lowercase() {
-                "false" | "off" | "no" | "none" => Some("false"),
-                "true" | "on" | "yes" => Some("true"),
-                _ => None,
-            };
-            (format!("`{word}`"), meant)
-        }
-        Some(other) => (other.kind().to_string(), None),
-    };
-    let (field, words) = ("network", &["true", "false"]);
-    fields.report(&[PathPart::Key(field)], FieldProblem::NotAChoice { field, words, found, suggestion });
-    None
 }
 
 /// Reads a path with `/`.

@@ -1,6 +1,6 @@
 //! The folders of a package that are searched for workflows.
 
-use crate::definition::diagnostic::{FieldProblem, PackageProblem, Problem, ValueKind};
+use crate::definition::diagnostic::{FieldProblem, FileProblem, Problem, ValueKind};
 use crate::definition::model::{Package, resolve_folder};
 
 /// The file of a package that names the folders.
@@ -25,7 +25,7 @@ pub(crate) fn folders(package: &Package) -> (Vec<Folder>, Vec<ListProblem>) {
         return (Vec::new(), vec![(None, wrong_type(None, "a list of folders", &value).into())]);
     };
     if entries.len() > MAX_FOLDERS {
-        return (Vec::new(), vec![(None, PackageProblem::TooManyFolders { limit: MAX_FOLDERS }.into())]);
+        return (Vec::new(), vec![(None, FileProblem::TooManyFolders { limit: MAX_FOLDERS }.into())]);
     }
     let (mut folders, mut problems): (Vec<Folder>, Vec<ListProblem>) = (Vec::new(), Vec::new());
     for (index, entry) in entries.into_iter().enumerate() {
@@ -36,7 +36,7 @@ pub(crate) fn folders(package: &Package) -> (Vec<Folder>, Vec<ListProblem>) {
         match resolve_folder("", &path) {
             Some(folder) if folders.iter().any(|(_, other)| *other == folder) => {}
             Some(folder) => folders.push((index, folder)),
-            None => problems.push((Some(index), PackageProblem::FolderOutsidePackage { path }.into())),
+            None => problems.push((Some(index), FileProblem::FolderOutsidePackage { path }.into())),
         }
     }
     (folders, problems)

@@ -42,15 +42,13 @@ pub(crate) fn read(fields: &mut Fields) -> Option<Parallel> {
             }
         },
     };
-    Some(Parallel { at_once: at_once?, need })
-}
-
-/// Reports `loopable`, which a parallel group without `each` cannot have.
-pub(crate) fn without_each(fields: &mut Fields) {
+    let parallel = Parallel { at_once: at_once?, need };
+    // Without `each` the entries do not lead to each other.
     let field = "loopable";
-    if !matches!(fields.tree.root.get(field), None | Some(Yaml::Null)) {
+    if tree.root.get("each").is_none() && !matches!(tree.root.get(field), None | Some(Yaml::Null)) {
         fields.report(&[PathPart::Name(field)], ParallelProblem::NeedsEach { field });
     }
+    Some(parallel)
 }
 
 /// Returns a whole number of branches, from 1 to `most`.

@@ -7,7 +7,7 @@ use super::fields::{Fields, OF_PHASE};
 use super::front_matter::Document;
 use super::step::default_id;
 use super::templates::MAX_UNKNOWN;
-use super::yaml::{Tree, Yaml};
+use super::yaml::Yaml;
 use super::{templates, tools, unread};
 use crate::definition::diagnostic::{
     Diagnostic, Mapping, PathPart, PhaseProblem, Place, ToolProblem, UnreadField, VariableProblem,
@@ -78,19 +78,10 @@ pub(crate) fn read(
 }
 
 /// The fields of an entry with `prompt`, and those of entries of other kinds.
-static IN_ENTRY: LazyLock<Vec<&str>> = LazyLock::new(|| ENTRY.into_iter().chain(OF_PHASE).collect());
+pub(crate) static IN_ENTRY: LazyLock<Vec<&str>> = LazyLock::new(|| ENTRY.into_iter().chain(OF_PHASE).collect());
 
 /// The fields of an entry with `prompt` that no phase file has.
 const OF_ENTRY: [&str; 2] = ["prompt", "when"];
-
-/// Returns the fields of the entry with `prompt` at a path of a `workflow.yaml`, see [`Fields::of_part`].
-pub(crate) fn fields_of_entry<'a>(
-    file: (&'a str, &'a str, &Tree),
-    path: &[PathPart],
-    diagnostics: (&'a mut Vec<Diagnostic>, usize),
-) -> Option<Fields<'a>> {
-    Fields::of_part(file, path, (Mapping::Prompt, &IN_ENTRY), diagnostics)
-}
 
 /// Reads the phase of an entry with `prompt`, as [`read`]; `at` leads to the entry. Its `when` is read with the entry.
 pub(crate) fn read_entry(

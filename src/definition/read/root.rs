@@ -5,22 +5,22 @@ use crate::sorted::{Map, Set};
 use std::rc::Rc;
 
 use super::bounded::{Bounded, Stop};
-use super::fields::MAX_PLACES;
+use super::fields::{Fields, MAX_PLACES};
 use super::packages::{FIELD, MANIFEST};
 use super::sources::Sources;
 use super::workflow_file::{EntryRef, EntryRefKind, GroupRef, WorkflowRead};
 use super::yaml::Tree;
 use super::{front_matter, packages, phase_file, scripts, workflow_file, yaml};
 use crate::definition::diagnostic::{
-    Diagnostic, FieldProblem, FileProblem, GateProblem, PackageProblem, PathPart, PhaseProblem, Problem,
-    SettingsProblem, WorkflowProblem, in_group,
+    Diagnostic, FieldProblem, FileProblem, GateProblem, Mapping, PathPart, PhaseProblem, Problem, SettingsProblem,
+    WorkflowProblem, in_group,
 };
 use crate::definition::model::own_work;
 use crate::definition::model::paths::resolve;
 use crate::definition::model::{
     BudgetBounds, Check, CheckKind, Entry, EntryKind, FileError, FileKind, Gate, Given, Group, LeftOut, Listed,
-    MISNAMED, Outcome, OwnModel, Parts, Phase, Replacing, Root, SETTINGS_FILE, Scripts, Settings, Show, Stale,
-    Surroundings, USERS_ROOT, ValueName, Workflow, either, group_key, join, last_part, means_settings, nearest,
+    MISNAMED, Outcome, OwnModel, Parts, Phase, Root, SETTINGS_FILE, Scripts, Show, Stale, Surroundings, USERS_ROOT,
+    ValueName, Workflow, either, group_key, join, last_part, means_settings, nearest,
 };
 
 /// Number of entries that a regular expression of a gate counts as, because compiling it takes time.
@@ -98,23 +98,6 @@ impl Listing<'_> {
         let place = if look_up { self.tree.place(&at) } else { None };
         Diagnostic::new(self.file, problem).at(self.text, place, 0)
     }
-
-    /// Takes an id for the entry of a file or key; returns the problem if another entry has the id.
-    fn take_id(&mut self, id: &str, of: &str) -> Option<PhaseProblem> {
-        if id.is_empty() {
-            return None;
-        }
-        match self.ids.entry(id.to_owned()) {
-            MapEntry::Vacant(free) => {
-                free.insert(of.to_owned());
-                None
-            }
-            MapEntry::Occupied(first) => {
-                let (first, second) = (first.get().clone(), of.to_owned());
-                Some(PhaseProblem::DuplicateId { id: id.to_owned(), first, second })
-            }
-        }
-    }
 }
 
 impl<'a, 'f> RootReader<'a, 'f> {
@@ -165,8 +148,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
         });
         let left_out = left_out.collect();
         let Self { found: workflows, skipped, listed, .. } = self;
-        let (replacing, settings) = (Replacing::default(), Settings::default());
-        Ok(Parts { workflows, left_out, skipped, listed, replacing, settings })
+        Ok(Parts { workflows, left_out, skipped, listed, ..Parts::default() })
     }
 
     /// Searches level by level, so that of two folders of one name the folder nearer to the root wins. A folder without
@@ -205,7 +187,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
             match self.files.list(&self.root.name, &path)? {
                 Ok(_) => starts.push(path),
                 Err(error) => {
-                    problems.push((Some(index), PackageProblem::FolderUnreadable { path, error }.into()));
+                    problems.push((Some(index), FileProblem::FolderUnreadable { path, error }.into()));
                 }
             }
         }
@@ -264,7 +246,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
                         folders.push(path);
                     }
                 }
-                FileKind::File => self.check_file_name(parent, &entry.name)?,
+                FileKind::File => self.check_file_name(parent, &entry.name),
                 FileKind::Other => {
                     if self.skipped.len() < MAX_SKIPPED {
                         self.skipped.push(self.display(&path));
@@ -279,37 +261,17 @@ impl<'a, 'f> RootReader<'a, 'f> {
     }
 
     /// Reports a `workflow.yaml` under another name, or without a folder of its own.
-    fn check_file_name(&mut self, parent: &str, name: &str) -> Result<(), Stop> {
+    fn check_file_name(&mut self, parent: &str, name: &str) {
+        let is_workflow = ["workflow.yaml", "workflow.yml"].iter().any(|other| other.eq_ignore_ascii_case(name));
         if parent.is_empty() && means_settings(name) {
             self.check_settings_file(name);
-            return Ok(());
+        } else if is_workflow && self.starts.iter().any(|start| start == parent) {
+            self.report(&join(parent, name), FileProblem::WorkflowInRoot);
+        } else if is_workflow {
+            self.report(&join(parent, name), FileProblem::WorkflowFileName);
+            let folder = self.display(parent);
+            self.misnamed.entry(self.key(parent)).or_insert(folder);
         }
-        if !["workflow.yaml", "workflow.yml"].iter().any(|other| other.eq_ignore_ascii_case(name)) {
-            return self.check_lone_file(parent, name);
-        }
-        let path = join(parent, name);
-        if self.starts.iter().any(|start| start == parent) {
-            self.report(&path, FileProblem::WorkflowInRoot);
-            return Ok(());
-        }
-        self.report(&path, FileProblem::WorkflowFileName);
-        let folder = self.display(parent);
-        self.misnamed.entry(self.key(parent)).or_insert(folder);
-        Ok(())
-    }
-
-    /// Reports a file beside the folders of workflows that has the fields of a workflow.
-    fn check_lone_file(&mut self, parent: &str, name: &str) -> Result<(), Stop> {
-        let stem = name.strip_suffix(".yaml").or_else(|| name.strip_suffix(".yml"));
-        let Some(stem) = stem.filter(|_| parent.is_empty() && self.root.package.is_none() && self.check.is_some())
-        else {
-            return Ok(());
-        };
-        let is_workflow = |text: &String| text.lines().any(|line| line.starts_with("phases:"));
-        if self.text(name)?.is_ok_and(|text| is_workflow(&text)) {
-            self.report(name, FileProblem::WithoutFolder { name: stem.to_owned() });
-        }
-        Ok(())
     }
 
     /// Reports settings that have another name, or that lie in a project or a package.
@@ -406,9 +368,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
             EntryRefKind::File(path) => path,
             EntryRefKind::Own(own) => {
                 let phase: Phase = (*own).into();
-                if let Some(problem) = listing.take_id(&phase.id, &phase.written()) {
-                    self.diagnostics.push(listing.error(&at, look_up, problem));
-                }
+                self.take_id(listing, (&at, look_up), &phase.id, &phase.written());
                 return Ok(Some(EntryKind::Phase(Rc::new(phase))));
             }
             EntryRefKind::Prompt => {
@@ -416,17 +376,13 @@ impl<'a, 'f> RootReader<'a, 'f> {
                     listing.has_errors = true;
                     return Ok(None);
                 };
-                if let Some(problem) = listing.take_id(&phase.id, &phase.written()) {
-                    self.diagnostics.push(listing.error(&at, look_up, problem));
-                }
+                self.take_id(listing, (&at, look_up), &phase.id, &phase.written());
                 return Ok(Some(EntryKind::Phase(Rc::new(phase))));
             }
             EntryRefKind::Group(group) => {
                 let (key, name) =
                     self.group(listing, index, group, (id.as_deref(), name.as_deref(), &outcomes, model))?;
-                if let Some(problem) = id.as_deref().and_then(|id| listing.take_id(id, &name)) {
-                    self.diagnostics.push(listing.error(&at, look_up, problem));
-                }
+                self.take_id(listing, (&at, look_up), id.as_deref().unwrap_or_default(), &name);
                 let same = |name: &String| Given::Name(ValueName::Input(name.clone()));
                 let with = listing.workflow.inputs.iter();
                 let with = with.map(|input| (input.name.clone(), same(&input.name))).collect();
@@ -434,10 +390,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
                 return Ok(Some(EntryKind::Workflow { key, with, id, name, outcomes, model }));
             }
             EntryRefKind::Workflow(key, with) => {
-                let problem = id.as_deref().and_then(|id| listing.take_id(id, &key));
-                if let Some(problem) = problem {
-                    self.diagnostics.push(listing.error(&at, look_up, problem));
-                }
+                self.take_id(listing, (&at, look_up), id.as_deref().unwrap_or_default(), &key);
                 return Ok(Some(EntryKind::Workflow { key, with, id, name, outcomes, model }));
             }
         };
@@ -475,10 +428,24 @@ impl<'a, 'f> RootReader<'a, 'f> {
                 self.diagnostics.push(listing.error(&at, look_up, problem));
             }
         }
-        if let Some(problem) = listing.take_id(&phase.id, &path) {
-            self.diagnostics.push(listing.error(&at, look_up, problem));
-        }
+        self.take_id(listing, (&at, look_up), &phase.id, &path);
         Ok(Some(EntryKind::Phase(phase)))
+    }
+
+    /// Takes an id for the entry of a file or key at a path, or reports that another entry has the id.
+    fn take_id(&mut self, listing: &mut Listing, (at, look_up): (&[PathPart], bool), id: &str, of: &str) {
+        if id.is_empty() {
+            return;
+        }
+        let first = match listing.ids.entry(id.to_owned()) {
+            MapEntry::Vacant(free) => {
+                free.insert(of.to_owned());
+                return;
+            }
+            MapEntry::Occupied(first) => first.get().clone(),
+        };
+        let (id, second) = (id.to_owned(), of.to_owned());
+        self.diagnostics.push(listing.error(at, look_up, PhaseProblem::DuplicateId { id, first, second }));
     }
 
     /// Reads the group at an index, which becomes a workflow of the listing; returns its key and its name.
@@ -534,7 +501,8 @@ impl<'a, 'f> RootReader<'a, 'f> {
         let path = in_group(&listing.at, &[PathPart::Key("phases"), PathPart::Item(index)]);
         let before = self.diagnostics.len();
         let file = (listing.file, listing.text, listing.tree);
-        let fields = phase_file::fields_of_entry(file, &path, (self.diagnostics, listing.before));
+        let of = (Mapping::Prompt, &phase_file::IN_ENTRY[..]);
+        let fields = Fields::of_part(file, &path, of, (self.diagnostics, listing.before));
         let Some(mut fields) = fields else { return Ok(None) };
         let at = [&listing.at[..], &[index]].concat();
         let phase = phase_file::read_entry(&mut fields, at, self.files, self.check)?;

@@ -49,7 +49,7 @@ pub(crate) fn limits(
     if let Some(found) = limits.filter(|kind| !matches!(kind, ValueKind::Null | ValueKind::Mapping)) {
         fields.report(&[PathPart::Key("limits")], FieldProblem::wrong_type("limits", "a mapping of limits", found));
     }
-    fields.check_part("limits", &LIMITS);
+    fields.check_part(&[PathPart::Key("limits")], "limits", &LIMITS);
     let limits = fields.within(&[PathPart::Key("limits")], read).transpose()?;
     Ok(limits.filter(|_| !fields.has_errors))
 }
@@ -87,7 +87,7 @@ fn read_wait(fields: &mut Fields) -> Option<u64> {
 /// Reads a program and its arguments, alone or as `program` beside `texts`.
 fn read_on_event(fields: &mut Fields) -> Option<OnEvent> {
     let value = fields.tree.root.get("onEvent").filter(|value| **value != Yaml::Null)?.clone();
-    fields.check_part("onEvent", &ON_EVENT);
+    fields.check_part(&[PathPart::Key("onEvent")], "onEvent", &ON_EVENT);
     let has_texts = fields.within(&[PathPart::Key("onEvent")], |fields| fields.switch("texts", false))?;
     let mut at = vec![PathPart::Key("onEvent")];
     let list = match (value.get("program"), &value) {

@@ -1,6 +1,6 @@
 //! Reads an entry of `phases` without the model: a command (`run`), or a question (`ask`).
 
-use super::fields::{self, Fields};
+use super::fields::Fields;
 use super::yaml::Yaml;
 use super::{conditions, gate, outcomes, outputs};
 use crate::definition::diagnostic::FieldProblem;
@@ -22,8 +22,8 @@ pub(crate) fn default_id(kind: &str, at: &[usize]) -> String {
 /// Reads the entry with these fields; `at` leads to it. An id with errors is empty.
 pub(crate) fn read_run(fields: &mut Fields, at: Vec<usize>) -> OwnWork {
     let item = fields.tree.root.clone();
-    let line = text(fields, "run").unwrap_or_default();
-    let (id, name) = (text(fields, "id"), text(fields, "name"));
+    let line = fields.given_text("run");
+    let (id, name) = (fields.text_if_given("id"), fields.text_if_given("name"));
     fields.check_line(&[PathPart::Key("run")], "run", &line);
     let timeout = gate::timeout(fields, &[], "timeout", &item).unwrap_or(gate::DEFAULT_TIMEOUT_MS.into());
     let env = gate::env(fields, &[], "env", &item).unwrap_or_default();
@@ -43,8 +43,8 @@ pub(crate) fn read_run(fields: &mut Fields, at: Vec<usize>) -> OwnWork {
 
 /// Reads the question with these fields, as [`read_run`].
 pub(crate) fn read_ask(fields: &mut Fields, at: Vec<usize>) -> OwnWork {
-    let question = text(fields, "ask").unwrap_or_default();
-    let (id, name) = (text(fields, "id"), text(fields, "name"));
+    let question = fields.given_text("ask");
+    let (id, name) = (fields.text_if_given("id"), fields.text_if_given("name"));
     fields.check_template_at(&[PathPart::Key("ask")], "ask", &question, &PHASE_VARIABLES);
     let (outcomes, answers) = answers(fields).into_iter().unzip();
     let name = name.or_else(|| id.clone()).unwrap_or_else(|| as_name(&question));
@@ -120,29 +120,10 @@ fn own_outcomes(fields: &mut Fields) -> Vec<Outcome> {
     for other in given.iter().filter(|given| !OUTCOMES.contains(&&*given.name)) {
         let name = other.name.clone();
         let problem = FieldProblem::bad("outcomes", format!("{} with `run`", either(&OUTCOMES)), format!("`{name}`"));
-        let meant = match &*name.to_ascii_lowercase() {
-            "pass" | "passed" | "success" | "succeeded" | "done" | "good" | "green" => Some(Step::OK),
-            "fail" | "failure" | "error" | "bad" | "red" => Some(Step::FAILED),
-            _ => None,
-        };
-        fields.report(&[PathPart::Key("outcomes"), PathPart::Name(&name)], problem.suggest(meant));
+        fields.report(&[PathPart::Key("outcomes"), PathPart::Name(&name)], problem);
     }
     if given.iter().all(|given| given.name != Step::OK) {
         given.insert(0, Outcome::new(Step::OK, Target::Next));
     }
     given
-}
-
-/// Reads a text; `None` without one, empty after an error.
-fn text(fields: &mut Fields, field: &'static str) -> Option<String> {
-    let problem = match fields.tree.root.get(field)? {
-        // `check_values` reports a field without a value.
-        Yaml::Null => return Some(String::new()),
-        value => match fields::text(field, value) {
-            Ok(text) => return Some(text),
-            Err(problem) => problem,
-        },
-    };
-    fields.report(&[PathPart::Key(field)], problem);
-    Some(String::new())
 }

@@ -49,13 +49,13 @@ impl Unknown<'_> {
             Form::Text => return VariableProblem::OnlyText { written: name },
             Form::Name => {}
         }
-        if let Some(id) = summary_of(&name, known) {
-            return VariableProblem::UnknownSummary { id: id.to_owned(), suggestion: None };
-        }
         match ValueName::parse(&name) {
-            Ok(ValueName::Summary(_)) | Err(_) => VariableProblem::UnknownVariable { name, field, known },
+            // A template that does not know `previousSummary` knows no other summary.
+            Ok(ValueName::Summary(_)) if !known.contains(&PREVIOUS_SUMMARY) => {
+                VariableProblem::UnknownVariable { name, field, known }
+            }
             Ok(_) if ValueName::is_begun_by(&name) => VariableProblem::UnknownValue { name, suggestion: None },
-            Ok(_) => VariableProblem::UnknownVariable { name, field, known },
+            Ok(_) | Err(_) => VariableProblem::UnknownVariable { name, field, known },
         }
     }
 }
@@ -251,12 +251,6 @@ pub(crate) fn in_literal(text: &str) -> Vec<(&str, bool)> {
         }
     }
     found
-}
-
-/// Returns the id of a `summary.ID`, where such variables are known.
-fn summary_of<'a>(name: &'a str, known: &[&str]) -> Option<&'a str> {
-    let id = name.strip_prefix("summary.").filter(|id| !id.is_empty())?;
-    known.contains(&PREVIOUS_SUMMARY).then_some(id)
 }
 
 #[cfg(test)]

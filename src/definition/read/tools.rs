@@ -56,7 +56,7 @@ pub(crate) fn check_names(fields: &mut Fields, surroundings: &Surroundings) {
 }
 
 fn tool_policy(fields: &mut Fields) -> Option<ToolPolicy> {
-    if !fields.check_part("tools", &TOOLS) {
+    if !fields.check_part(&[PathPart::Key("tools")], "tools", &TOOLS) {
         return None;
     }
     let found = match fields.tree.root.get("tools") {

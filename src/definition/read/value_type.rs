@@ -29,18 +29,6 @@ const FIELDS: &str = "fields";
 
 const OF_RECORD: [&str; RECORD_FIELDS.len()] = schema::names(&RECORD_FIELDS);
 
-/// Returns the type that has this name in other programs.
-fn meant_type(name: &str) -> Option<&'static str> {
-    match &*name.to_ascii_lowercase() {
-        "string" | "str" | "file" | "path" | "markdown" => Some("text"),
-        "int" | "integer" | "float" => Some("number"),
-        "bool" | "boolean" => Some("flag"),
-        "enum" | "select" | "options" => Some("choice"),
-        "array" | "strings" | "object" | "objects" => Some("list"),
-        _ => None,
-    }
-}
-
 /// Reads a field of records; `None` after an error.
 fn record_field(fields: &mut Fields, name: &str, value: &Yaml) -> Option<Output> {
     let declared = Declaration { of: FIELDS, types: &VALUE_TYPES, known: &OF_RECORD, name, value };
@@ -70,31 +58,14 @@ impl Declaration<'_> {
             fields.report(&at, FieldProblem::BadName { field: of, name: name.to_owned() });
             return None;
         }
-        let Yaml::Map(entries) = self.value else {
-            fields.report(
-                &at,
-                FieldProblem::bad(
-                    format!("{of}.{name}"),
-                    "a mapping like `{ type: text }`",
-                    self.value.kind().to_string(),
-                )
-                .suggest(
-                    scalar(self.value)
-                        .filter(|word| self.types.contains(&&**word))
-                        .map(|word| format!("{name}: {{ type: {word} }}")),
-                ),
-            );
+        let Yaml::Map(_) = self.value else {
+            let (expected, found) = ("a mapping like `{ type: text }`", self.value.kind().to_string());
+            let word = scalar(self.value).filter(|word| self.types.contains(&&**word));
+            let problem = FieldProblem::bad(format!("{of}.{name}"), expected, found);
+            fields.report(&at, problem.suggest(word.map(|word| format!("{name}: {{ type: {word} }}"))));
             return None;
         };
-        let mut is_known = true;
-        for (key, _) in entries {
-            if !self.known.contains(&&**key) {
-                let (field, known) = (key.clone(), self.known);
-                let problem = FieldProblem::UnknownPart { of, field, known };
-                fields.report(&[at[0], PathPart::Key(name), PathPart::Name(key)], problem);
-                is_known = false;
-            }
-        }
+        let is_known = fields.check_part(&[at[0], PathPart::Key(name)], of, self.known);
         let bounds = ["min", "max", "options", "fields"];
         if bounds.iter().any(|key| self.value.get(key) == Some(&Yaml::Null)) {
             // `check_values` reports a field without a value.
@@ -109,7 +80,7 @@ impl Declaration<'_> {
         };
         let kind = match &*word {
             word if !self.types.contains(&word) => {
-                let meant = nearest(word, self.types.iter().copied()).or(meant_type(word));
+                let meant = nearest(word, self.types.iter().copied());
                 self.bad(fields, "type", either(self.types), meant);
                 return None;
             }

@@ -3,15 +3,15 @@
 use crate::sorted::Map;
 use std::rc::Rc;
 
-use super::fields::{Fields, not_a_list, text};
+use super::fields::{Fields, keys, not_a_list};
 use super::yaml::{Tree, Yaml};
 use super::{conditions, each, inputs, models, outcomes, parallel, step};
 use crate::definition::diagnostic::meant;
 use crate::definition::diagnostic::{Diagnostic, FieldProblem, Mapping, PathPart, PhaseProblem};
 use crate::definition::model::schema;
 use crate::definition::model::{
-    Condition, Each, Given, Kind, MAX_PHASES, Outcome, OwnModel, OwnWork, Parallel, Show, Workflow, is_blank,
-    is_command_name, last_part, nearest, title_case,
+    Condition, Each, GROUP_FIELDS, Given, Kind, MAX_PHASES, Outcome, OwnModel, OwnWork, Parallel, Show, Workflow,
+    is_blank, is_command_name, last_part, nearest, title_case,
 };
 
 const FIELDS: [&str; Workflow::FIELDS.len()] = schema::names(Workflow::FIELDS);
@@ -129,11 +129,11 @@ fn check_fields(fields: &mut Fields) {
 
 /// Returns the help for an entry of no kind, and the field that the help explains.
 fn entry_help(entry: &Yaml) -> Option<(&str, String)> {
-    let Yaml::Map(fields) = entry else { return None };
-    if let Some((file, _)) = fields.iter().find(|(key, _)| key.ends_with(".md")) {
-        return Some((file.as_str(), format!("did you mean `phase: {file}`?")));
+    if let Some(file) = keys(Some(entry)).find(|key| key.ends_with(".md")) {
+        return Some((file, format!("did you mean `phase: {file}`?")));
     }
-    if let [(key, Yaml::String(value))] = &fields[..]
+    if let Yaml::Map(fields) = entry
+        && let [(key, Yaml::String(value))] = &fields[..]
         && !is_blank(value)
     {
         if nearest(key, ["subworkflow", "workflow"]).is_some() {
@@ -143,8 +143,7 @@ fn entry_help(entry: &Yaml) -> Option<(&str, String)> {
         }
     }
     let kinds = ["phase", "subworkflow", "prompt", "run", "ask", "phases"];
-    let mut unknown = fields.iter().map(|(key, _)| key.as_str()).filter(|key| !ENTRY.contains(key));
-    unknown.find_map(|key| {
+    keys(Some(entry)).filter(|key| !ENTRY.contains(key)).find_map(|key| {
         let near = || Some(format!("did you mean `{}` instead of `{key}`?", nearest(key, kinds)?));
         let meant = meant::help(key, &ENTRY, Mapping::Entry).map(|help| format!("`{key}`: {help}"));
         let help = meant.or_else(near)?;
@@ -158,9 +157,6 @@ fn group(fields: &mut Fields, here: &[PathPart], at: &[usize]) -> Option<GroupRe
         let loopable = fields.switch("loopable", true);
         let each = each::read(fields);
         let parallel = parallel::read(fields);
-        if parallel.is_some() && fields.tree.root.get("each").is_none() {
-            parallel::without_each(fields);
-        }
         let entries = phases(fields, at);
         GroupRef { loopable, each, parallel, entries }
     })
@@ -207,10 +203,7 @@ fn phases(fields: &mut Fields, around: &[usize]) -> Vec<EntryRef> {
         let mut explained = None;
         let kind = match (item, text("phase"), text("subworkflow")) {
             (Yaml::String(path), ..) => EntryRefKind::File(path.clone()),
-            (Yaml::Map(_), Some(path), None) if !both => {
-                without_values(fields, &here, item, "`phase`");
-                EntryRefKind::File(path)
-            }
+            (Yaml::Map(_), Some(path), None) if !both => EntryRefKind::File(path),
             (Yaml::Map(_), None, Some(key)) if !both => {
                 let with = inputs::read_given(fields, index, item);
                 EntryRefKind::Workflow(key, with)
@@ -222,7 +215,6 @@ fn phases(fields: &mut Fields, around: &[usize]) -> Vec<EntryRef> {
                 }
                 let at = [around, &[index]].concat();
                 let group = if is_deep { None } else { group(fields, &here, &at) };
-                without_values(fields, &here, item, "`phases`");
                 group.map_or(EntryRefKind::Unknown, EntryRefKind::Group)
             }
             _ => {
@@ -236,23 +228,16 @@ fn phases(fields: &mut Fields, around: &[usize]) -> Vec<EntryRef> {
                 EntryRefKind::Unknown
             }
         };
-        if !matches!(kind, EntryRefKind::Group(_) | EntryRefKind::Unknown) {
-            without_group_fields(fields, &here, item);
-        }
-        let of_run = OF_RUN.into_iter().filter(|key| !matches!(item.get(key), None | Some(Yaml::Null)));
-        for key in of_run.filter(|_| !matches!(kind, EntryRefKind::Unknown)) {
-            let problem = FieldProblem::bad(key, "`run` beside it", "none");
-            fields.report(&[here[0], here[1], PathPart::Name(key)], problem);
-        }
+        fields_of_others(fields, here, item, &kind);
         // The problem of an entry of no kind tells of its only field, and its help explains one field.
-        let keys = if let Yaml::Map(entries) = item { &entries[..] } else { &[] };
-        let is_only = matches!(kind, EntryRefKind::Unknown) && keys.len() == 1;
-        let keys = keys.iter().map(|(key, _)| &**key).filter(|key| !is_only && !ENTRY.contains(key));
-        for key in keys.filter(|key| Some(*key) != explained) {
+        let is_only = matches!(kind, EntryRefKind::Unknown) && keys(Some(item)).count() == 1;
+        let unknown = keys(Some(item)).filter(|key| !is_only && !ENTRY.contains(key));
+        for key in unknown.filter(|key| Some(*key) != explained) {
             let problem = FieldProblem::UnknownPart { of: "phases", field: key.to_owned(), known: &ENTRY };
             fields.report(&[here[0], here[1], PathPart::Name(key)], problem);
         }
-        let (id, name) = (entry_text(fields, &here, item, "id"), entry_text(fields, &here, item, "name"));
+        let names = |fields: &mut Fields| (fields.text_if_given("id"), fields.text_if_given("name"));
+        let (id, name) = fields.within(&here, names).unwrap_or_default();
         let when = conditions::read(fields, &here, item);
         let outcomes = outcomes::read_of_entry(fields, &here, item);
         let model = fields.within(&here, models::read).unwrap_or_default();
@@ -261,35 +246,25 @@ fn phases(fields: &mut Fields, around: &[usize]) -> Vec<EntryRef> {
     phases
 }
 
-/// Reports a `with` in the entry at a path; `kind` is the kind of the entry in words.
-fn without_values(fields: &mut Fields, here: &[PathPart], entry: &Yaml, kind: &str) {
-    if entry.get("with").is_none() {
-        return;
+/// Reports the fields of the entry at a path that only entries of other kinds have.
+fn fields_of_others(fields: &mut Fields, here: [PathPart; 2], entry: &Yaml, kind: &EntryRefKind) {
+    let own = match kind {
+        EntryRefKind::File(_) => "phase",
+        EntryRefKind::Workflow(..) => "subworkflow",
+        EntryRefKind::Group(_) => "phases",
+        EntryRefKind::Own(_) | EntryRefKind::Prompt | EntryRefKind::Unknown => return,
+    };
+    let others: [(&[&str], &str, &str); 3] = [
+        (&OF_RUN, "run", "`run` beside it"),
+        (&["with"], "subworkflow", "`subworkflow` beside it"),
+        (&GROUP_FIELDS, "phases", "`phases` beside it, as in a group"),
+    ];
+    for (names, _, expected) in others.into_iter().filter(|(_, of, _)| *of != own) {
+        for field in names.iter().filter(|field| !matches!(entry.get(field), None | Some(Yaml::Null))) {
+            let problem = FieldProblem::bad(*field, expected, format!("`{own}`"));
+            fields.report(&[here[0], here[1], PathPart::Name(field)], problem);
+        }
     }
-    let problem = FieldProblem::bad("with", "`subworkflow` beside it", kind);
-    fields.report(&[here, &[PathPart::Name("with")]].concat(), problem);
-}
-
-/// Reports the fields of the entry at a path that only a group has.
-fn without_group_fields(fields: &mut Fields, here: &[PathPart], entry: &Yaml) {
-    let Yaml::Map(entries) = entry else { return };
-    let given = entries.iter().filter(|(_, value)| *value != Yaml::Null);
-    let keys = given.map(|(key, _)| &**key);
-    for field in keys.filter(|key| schema::GROUP_FIELDS.contains(key)) {
-        let kind = if entry.get("phase").is_some() { "`phase`" } else { "`subworkflow`" };
-        let problem = FieldProblem::bad(field, "`phases` beside it, as in a group", kind);
-        fields.report(&[here, &[PathPart::Name(field)]].concat(), problem);
-    }
-}
-
-/// Reads `id` or `name` of the entry at a path; `None` without one, empty after an error.
-fn entry_text(fields: &mut Fields, here: &[PathPart], entry: &Yaml, field: &'static str) -> Option<String> {
-    // `check_values` reports a field without a value.
-    let value = entry.get(field).filter(|value| **value != Yaml::Null)?;
-    Some(text(field, value).unwrap_or_else(|problem| {
-        fields.report(&[here, &[PathPart::Key(field)]].concat(), problem);
-        String::new()
-    }))
 }
 
 /// Returns the kind of an entry with `run`, `ask` or `prompt`, whose fields stand all in the entry; `None` for any other
@@ -310,15 +285,13 @@ fn of_own(fields: &mut Fields, around: &[usize], index: usize, item: &Yaml) -> O
 /// Reads an entry without the model. `around` is as for [`phases`].
 fn own_work(fields: &mut Fields, around: &[usize], index: usize, item: &Yaml) -> Option<OwnWork> {
     let here = [PathPart::Key("phases"), PathPart::Item(index)];
-    let Yaml::Map(entries) = item else { return None };
     let is_question = item.get("run").is_none();
     let (kind, known): (_, &'static [&'static str]) = if is_question { ("ask", &ASK) } else { ("run", &RUN) };
     // An entry with an empty `run` or `ask` may be of another kind.
     let is_sure = item.get(kind) != Some(&Yaml::Null);
-    for (key, _) in entries.iter().filter(|(key, _)| is_sure && !known.contains(&&**key)) {
-        let field = key.clone();
-        let path = [here[0], here[1], PathPart::Name(key)];
-        match ENTRY.contains(&&**key) {
+    for key in keys(Some(item)).filter(|key| is_sure && !known.contains(key)) {
+        let (field, path) = (key.to_owned(), [here[0], here[1], PathPart::Name(key)]);
+        match ENTRY.contains(&key) {
             true => fields.report(&path, PhaseProblem::Beside { field, kind }),
             false => fields.report(&path, FieldProblem::UnknownPart { of: "phases", field, known }),
         }

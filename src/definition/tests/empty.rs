@@ -1,9 +1,7 @@
 //! Fields without a value. Every field but a text is a rule, and an empty rule protects nothing.
 
 use super::*;
-use crate::definition::schema::{
-    BUDGET_FIELDS, CHECK_FIELDS, ENTRY_FIELDS, Field, INPUT_FIELDS, Kind, Needed, TOOLS_FIELDS,
-};
+use crate::definition::schema::{BUDGET_FIELDS, CHECK_FIELDS, ENTRY_FIELDS, Field, INPUT_FIELDS, Kind, TOOLS_FIELDS};
 
 fn phase_with(lines: &str) -> String {
     without(PHASE, lines).replacen("---\n", &format!("---\n{lines}"), 1)
@@ -37,7 +35,7 @@ fn has_no_value((loads, diagnostics): (bool, Vec<String>), name: &str) {
 fn each_field_of_a_file_that_is_a_rule_needs_a_value() {
     let mut rules = 0;
     let mut check = |field: &Field, read: &dyn Fn(&str) -> (bool, Vec<String>)| {
-        if field.needed != Needed::Not {
+        if field.is_required {
             return;
         }
         let name = field.name;

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::ways::files;
 use super::*;
 use crate::definition::fixtures::{Files, phase, workflow};
-use crate::definition::model::places::below;
+use crate::definition::model::below;
 use crate::definition::model::written_paths::{is_of_one_item, may_meet};
 
 /// A path of `write`, of parts that mean something.

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::definition::fixtures::{Files, phase, workflow};
 use crate::definition::model::permission::{WritablePath, split};
-use crate::definition::model::places::{below, resolve};
+use crate::definition::model::{below, resolve_fixed};
 use crate::definition::read::own_limits;
 use crate::definition::read::yaml::Yaml;
 
@@ -250,7 +250,7 @@ proptest! {
         if let Permission::Files(FileAccess { writable: Some(writable), .. }) = decide(&phase, "write", Some(&path), &host) {
             let target = host.resolve_write(&path).unwrap().unwrap().path;
             let of_rule = |rule: &String| {
-                let base = resolve(split(rule).0, &host).unwrap().unwrap();
+                let base = resolve_fixed(split(rule).0, &host).unwrap().unwrap();
                 !base.linked && below(&target, &base.path).is_some()
             };
             prop_assert!(rules.iter().any(of_rule), "{target}");
@@ -263,7 +263,7 @@ proptest! {
             };
             // A name leads to its path.
             for WritablePath { path, named } in &writable {
-                let leads = resolve(named, &host).unwrap().unwrap().path;
+                let leads = resolve_fixed(named, &host).unwrap().unwrap().path;
                 prop_assert_eq!(path.trim_end_matches('/'), leads.trim_end_matches('/'), "{}", named);
             }
             prop_assert_eq!(of_commands.writable, Some(writable));

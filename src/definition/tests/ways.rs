@@ -148,7 +148,10 @@ fn wrong_conditions_are_refused() {
             "{outcome.c: z}",
             "5:37: `when`: expected the outcome of an earlier phase or nested workflow, found `outcome.c`, which does not come earlier",
         ),
-        ("{input.t: api}", "5:37: `when`: expected an input of the workflow: `s`, found `input.t`"),
+        (
+            "{input.t: api}",
+            "5:37: `when`: expected an input of the workflow: `s`, found `input.t`, which the workflow does not have",
+        ),
         ("{input.s: [api, wep]}", "5:46: `when.input.s`: expected `api` or `web`, found `wep`"),
     ] {
         refuses(&when(condition), &phases, &[&format!("w/workflow.yaml:{expected}")]);

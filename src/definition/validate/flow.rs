@@ -10,8 +10,8 @@ use super::known::Known;
 use crate::definition::diagnostic::{Anchored, FieldProblem, PathPart, Problem, WorkflowProblem};
 use crate::definition::model::{
     Check, CheckKind, Command, Condition, Each, Entry, EntryKind, FileEntry, Gate, Given, Group, Input, Phase, Results,
-    Target, TypeOf, ValueName, ValueType, Variable, Workflow, either, fields_of_item, group_key, output_of, outputs_of,
-    type_of,
+    Target, TypeOf, ValueName, ValueType, Variable, Workflow, WorkflowOutput, either, fields_of_item, group_key,
+    output_of, outputs_of, type_of,
 };
 
 /// Maximum number of entries of a workflow with conditions or outcomes, including nested workflows: the run keeps the
@@ -83,7 +83,7 @@ pub(super) struct Errors<'a, 'k> {
     pub(super) all: &'k [FileEntry<'a>],
     /// Those whose id is the word for a target.
     pub(super) words: Vec<&'a Entry>,
-    anchored: Vec<Anchored>,
+    pub(super) anchored: Vec<Anchored>,
 }
 
 impl<'a> Errors<'a, '_> {
@@ -118,14 +118,19 @@ impl<'a> Errors<'a, '_> {
     /// Returns the type of the value of this name for the entry at the indices `at`, behind the entries `earlier`: of
     /// an input, or of an output.
     fn kind(&self, name: &ValueName, at: &[usize], earlier: &[&'a Entry]) -> Result<Cow<'a, ValueType>, UnknownName> {
-        let kind = match name {
-            ValueName::Input(name) => self.input(name)?,
-            ValueName::Output { phase, name } => self.output(earlier, phase, name)?,
-            // Other names are refused when the file is read.
-            _ => &ValueType::TEXT,
-        };
+        let kind = self.declared(name, earlier)?;
         let whole = type_of((self.workflow, at), name, self.all, &|key| self.known.workflows.get(key).copied());
         Ok(whole.map_or(Cow::Borrowed(kind), TypeOf::whole))
+    }
+
+    /// Returns the type with which an input, or an output of one of these entries, is declared.
+    fn declared(&self, name: &ValueName, entries: &[&'a Entry]) -> Result<&'a ValueType, UnknownName> {
+        match name {
+            ValueName::Input(name) => self.input(name),
+            ValueName::Output { phase, name } => self.output(entries, phase, name),
+            // Other names are refused when the file is read.
+            _ => Ok(&ValueType::TEXT),
+        }
     }
 
     /// Returns true if a value is an input that a run may have no value for.
@@ -261,9 +266,8 @@ impl<'a> Errors<'a, '_> {
                 None
             }
             ValueName::Input(name) => {
-                let names: Set<&str> = self.workflow.inputs.iter().map(|input| &*input.name).collect();
-                let expected = || listed(&names, "an input of the workflow");
-                (!names.contains(&**name)).then(|| (expected(), meant(name, "input", &mut names.iter().copied())))
+                let unknown = self.input(name).err()?;
+                Some((unknown.expected, unknown.suggestion))
             }
             ValueName::Outcome(id) => {
                 let has_outcomes = |entry: &&Entry| entry.as_phase().is_none_or(|phase| !phase.outcomes.is_empty());
@@ -313,6 +317,16 @@ impl<'a> Errors<'a, '_> {
         }
     }
 
+    /// Checks that the values of the outputs of the workflow are there.
+    fn outputs_of_workflow(&mut self) {
+        let workflow = self.workflow;
+        for WorkflowOutput { name, of } in &workflow.outputs {
+            let Some((expected, suggestion)) = self.unknown(of) else { continue };
+            let problem = FieldProblem::bad(format!("outputs.{name}"), expected, format!("`{of}`")).suggest(suggestion);
+            self.report(problem, &[PathPart::Key("outputs"), PathPart::Key(name)]);
+        }
+    }
+
     /// Checks a condition in the `when` of the mapping at a path, which is the entry at `index` or a part of it.
     fn condition(&mut self, index: usize, of: &[PathPart], condition: &Condition) {
         let key = condition.of.to_string();
@@ -323,16 +337,10 @@ impl<'a> Errors<'a, '_> {
             return self.given(&when(PathPart::Key(Condition::GIVEN)), &earlier, &condition.of);
         }
         let (expected, found, suggestion) = match &condition.of {
-            ValueName::Input(name) => {
-                let inputs = &self.workflow.inputs;
-                if let Some(input) = self.workflow.input(name) {
-                    return self.condition_on(of, condition, &input.kind);
-                }
-                let names: Set<&str> = inputs.iter().map(|input| &*input.name).collect();
-                let meant = self.fuel.nearest(name, names.iter().copied());
-                let meant = meant.map(|name| format!("input.{name}"));
-                (listed(&names, "an input of the workflow"), format!("`{key}`"), meant)
-            }
+            name @ (ValueName::Input(_) | ValueName::Output { .. }) => match self.declared(name, &earlier) {
+                Ok(kind) => return self.condition_on(of, condition, kind),
+                Err(unknown) => (unknown.expected, unknown.found, unknown.suggestion),
+            },
             ValueName::Outcome(id) => {
                 let mut names = Set::new();
                 let called = earlier.iter().copied().filter(|entry| entry.is_called(id));
@@ -372,10 +380,6 @@ impl<'a> Errors<'a, '_> {
                 let expected = "the outcome of an earlier phase or nested workflow".to_owned();
                 (expected, format!("`{key}`{why}"), meant)
             }
-            ValueName::Output { phase, name } => match self.output(&earlier, phase, name) {
-                Ok(kind) => return self.condition_on(of, condition, kind),
-                Err(unknown) => (unknown.expected, unknown.found, unknown.suggestion),
-            },
             ValueName::ItemField(name) => {
                 let get = |key: &str| self.known.workflows.get(key).copied();
                 let kind = type_of((self.workflow, &self.workflow.place_of(index)), &condition.of, self.all, &get);
@@ -435,11 +439,11 @@ impl<'a> Errors<'a, '_> {
     }
 
     fn input(&self, name: &str) -> Result<&'a ValueType, UnknownName> {
-        let inputs = self.workflow.inputs.iter();
-        inputs.clone().find(|input| input.name == *name).map(|input| &input.kind).ok_or_else(|| UnknownName {
-            expected: "an input of the workflow".into(),
+        let names = || self.workflow.inputs.iter().map(|input| &*input.name);
+        self.workflow.input(name).map(|input| &input.kind).ok_or_else(|| UnknownName {
+            expected: listed(&names().collect(), "an input of the workflow"),
             found: format!("`input.{name}`, which the workflow does not have"),
-            suggestion: self.fuel.nearest(name, inputs.map(|input| &*input.name)).map(|name| format!("input.{name}")),
+            suggestion: self.fuel.nearest(name, names()).map(|name| format!("input.{name}")),
         })
     }
 

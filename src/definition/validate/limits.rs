@@ -4,11 +4,10 @@ use crate::sorted::Set;
 
 use super::fuel::Fuel;
 use crate::definition::diagnostic::{Anchored, LimitProblem, PathPart, Problem, WorkflowProblem, in_group};
-use crate::definition::model::places::resolve;
 use crate::definition::model::{
     COMMAND_TOOLS, CheckKind, EntryKind, FILE_TOOLS, Library, Limits, OwnLimits, Permission, Phase, RuleFile, Sandbox,
     Show, Stale, Surroundings, ToolPolicy, Workflow, WorkflowFiles, below, expansions, is_everything, is_glob,
-    is_of_pi, means_tool, permission, split, with_names,
+    is_of_pi, means_tool, permission, resolve_fixed, split, with_names,
 };
 
 /// Reports the limits of all workflows.
@@ -240,7 +239,7 @@ pub(crate) fn path_problems(
             let problem = LimitProblem::MaybeFolder { field: "write", path: path.clone() };
             problems.push(("write", index, problem));
         }
-        let target = resolve(split(path).0, host)?.ok();
+        let target = resolve_fixed(split(path).0, host)?.ok();
         if let Some(target) = target.filter(|target| target.linked) {
             let problem = LimitProblem::LinkedPath { path: path.clone(), target: target.path };
             problems.push(("write", index, problem));
@@ -251,7 +250,7 @@ pub(crate) fn path_problems(
             let problem = LimitProblem::MaybeFolder { field: "hide", path: path.clone() };
             problems.push(("hide", index, problem));
         }
-        let target = resolve(path, host)?.ok();
+        let target = resolve_fixed(path, host)?.ok();
         let project = host.resolve_write(".")?.ok();
         let contains =
             target.zip(project).is_some_and(|(target, project)| below(&project.path, &target.path).is_some());

@@ -223,14 +223,7 @@ impl<'a> Errors<'a, '_> {
                     let problem = target.and_then(|target| leads_elsewhere(&named, target));
                     let Some(problem) = problem else { continue };
                     let part: Vec<PathPart> = part.iter().map(|part| PathPart::Key(part)).collect();
-                    let at = [&[PathPart::Key("outcomes"), PathPart::Key(&outcome.name)], &*part].concat();
-                    self.anchored.push(match entry.as_phase().filter(|_| !outcome.of_entry) {
-                        Some(phase) => Anchored::of_phase(phase, problem, &at),
-                        None => {
-                            let at = [&[PathPart::Key("phases"), PathPart::Item(index)], &*at].concat();
-                            Anchored::new(group, problem, &at)
-                        }
-                    });
+                    self.anchored.push(Anchored::of_outcome((group, index), outcome, problem, &part));
                 }
             }
             let Some(phase) = entry.as_phase() else { continue };

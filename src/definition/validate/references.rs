@@ -4,10 +4,10 @@ use crate::sorted::{Map, Set};
 
 use super::fuel::Fuel;
 use super::known::Known;
-use super::{flow, parallel, workflow_outputs};
+use super::{flow, parallel};
 use crate::definition::diagnostic::{Anchored, PathPart, WorkflowProblem};
 use crate::definition::model::{
-    Entry, EntryKind, LeftOut, MAX_NESTING, Workflow, entries_of_file, is_group_key, last_part, package_of,
+    Entry, EntryKind, LeftOut, MAX_NESTING, Workflow, entries_of_file, is_group_key, last_part, package_of, with_types,
 };
 
 /// Leaves out the workflows with errors in their references or beside each other, and reports these errors.
@@ -28,7 +28,7 @@ pub(crate) fn resolve(
     rewrite_to_keys(workflows, left_out);
     let targets = targets(workflows);
     let (cycles, depths) = cycles(&targets);
-    workflow_outputs::add_types(workflows, &depths);
+    add_types(workflows, &depths);
     // The files in a cycle, and all files that are left out, by the key of their workflow.
     let (mut in_cycle, mut gone) = (Set::new(), Set::new());
     for Cycle { path, members } in &cycles {
@@ -116,6 +116,27 @@ pub(crate) fn resolve(
     workflows.retain(|workflow| !gone.contains(file_key(workflow)));
     left_out.sort();
     left_out.dedup();
+}
+
+/// Adds [`Workflow::given`]. `depths` are the depths of what each workflow nests: the types of an outer workflow follow from
+/// those of the workflows in it, which are found once.
+fn add_types(workflows: &mut [Workflow], depths: &[usize]) {
+    let with_outputs =
+        workflows.iter().zip(depths).enumerate().filter(|(_, (workflow, _))| !workflow.outputs.is_empty());
+    let mut order: Vec<(usize, usize)> = with_outputs.map(|(at, (_, depth))| (*depth, at)).collect();
+    if order.is_empty() {
+        return;
+    }
+    order.sort_unstable();
+    // Of two workflows with the same key the first counts.
+    let index: Map<String, usize> = workflows.iter().enumerate().rev().map(|(at, of)| (of.key.clone(), at)).collect();
+    for (_, at) in order {
+        let get = |key: &str| workflows.get(*index.get(key)?);
+        let given = workflows.get(at).map(|workflow| with_types(workflow, &get));
+        if let (Some(workflow), Some(given)) = (workflows.get_mut(at), given) {
+            workflow.given = given;
+        }
+    }
 }
 
 /// Returns the key of the workflow in whose file a workflow or a group stands.

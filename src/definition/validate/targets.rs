@@ -1,7 +1,7 @@
 //! Validates the targets of outcomes.
 
 use super::flow::{Errors, listed};
-use crate::definition::diagnostic::{FieldProblem, GateProblem, PathPart, PhaseProblem, Problem};
+use crate::definition::diagnostic::{Anchored, FieldProblem, GateProblem, PathPart, PhaseProblem, Problem};
 use crate::definition::model::{Entry, Outcome, Target, is_group_key};
 
 impl<'a> Errors<'a, '_> {
@@ -31,14 +31,7 @@ impl<'a> Errors<'a, '_> {
             });
             for (problem, part) in [(problem, to), (then_problem, &[PathPart::Key("then")])] {
                 let Some(problem) = problem else { continue };
-                let at = [&[PathPart::Key("outcomes"), PathPart::Key(&outcome.name)], part].concat();
-                match entry.as_phase().filter(|_| !outcome.of_entry) {
-                    Some(phase) => self.report_in(Some(phase), problem, &at),
-                    None => {
-                        let at = [&[PathPart::Key("phases"), PathPart::Item(index)], &*at].concat();
-                        self.report(problem, &at);
-                    }
-                }
+                self.anchored.push(Anchored::of_outcome((self.workflow, index), outcome, problem, part));
             }
         }
         if let Some(phase) = entry.as_phase()
@@ -95,23 +88,8 @@ impl<'a> Errors<'a, '_> {
                 false => format!("`{id}`{why}"),
             },
         )
-        .suggest(self.fuel.nearest(id, ids.chain(Target::WORDS)).or_else(|| self.meant(id)).filter(|_| why.is_empty()));
+        .suggest(self.fuel.nearest(id, ids.chain(Target::WORDS)).filter(|_| why.is_empty()));
         Some(problem.into())
-    }
-
-    /// Returns the target that a word of other programs, a file or a text means.
-    fn meant(&self, word: &str) -> Option<&'a str> {
-        match &*word.to_ascii_lowercase() {
-            "finish" | "finished" | "complete" | "completed" | "exit" => Some("done"),
-            "retry" | "again" | "repeat" | "restart" | "redo" | "back" => self.workflow.loopable.then_some("loop"),
-            "fail" | "failed" | "failure" | "abort" | "error" | "cancel" | "quit" => Some("stop"),
-            "continue" | "proceed" | "forward" => Some("next"),
-            text if text.contains(' ') => Some("next"),
-            file => {
-                let mut phases = self.workflow.phases.iter().filter_map(Entry::as_phase);
-                phases.find(|phase| phase.file.ends_with(&format!("/{file}"))).map(|phase| &*phase.id)
-            }
-        }
     }
 
     /// Returns true if the id means one entry: a phase, or the only nested workflow with this id.

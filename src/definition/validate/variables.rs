@@ -8,8 +8,9 @@ use crate::definition::diagnostic::{Diagnostic, Problem, VariableProblem};
 use crate::definition::model::variables::words_of;
 use crate::definition::model::{Entry, Library, ValueName, ValueType, Workflow, last_part, outputs_of};
 
-/// Removes the diagnostics of each `{input.NAME}`, `{output.ID.NAME}`, `{outcome.ID}` and `{log.ID}` that is known in all workflows
-/// that use the file. Phases of a workflow that is left out may have any outputs and outcomes.
+/// Removes the diagnostics of each `{input.NAME}` that is known in all workflows that use the file, and of each
+/// `{output.ID.NAME}`, `{outcome.ID}`, `{summary.ID}`, `{log.ID}` and `{item.FIELD}` that some workflow has. A workflow that
+/// is left out may have any of these.
 pub(crate) fn remove_known_values(library: &Library, fuel: &Fuel, diagnostics: &mut Vec<Diagnostic>) {
     let are_all_known = library.left_out().is_empty();
     let phases = library.scopes().flat_map(Workflow::own_phases);
@@ -40,6 +41,11 @@ pub(crate) fn remove_known_values(library: &Library, fuel: &Fuel, diagnostics: &
     let of_entry = |entry| outputs_of(entry, &|key| library.get(key)).iter().map(move |of| (entry, of));
     let entries = library.scopes().flat_map(|workflow| &workflow.phases).flat_map(of_entry);
     let outputs: Set<String> = entries.map(|(entry, output)| format!("{}.{}", entry.id(), output.name)).collect();
+    let outputs: Set<&str> = outputs.iter().map(String::as_str).collect();
+    let entries = library.scopes().flat_map(|workflow| &workflow.phases);
+    let summaries = entries.flat_map(|entry| std::iter::once(entry.id()).chain(entry.nested_key())).collect();
+    let known: [(&str, Set<&str>); 5] =
+        [("item", fields), ("log", steps), ("outcome", outcomes), ("output", outputs), ("summary", summaries)];
     let repeated = repeated(library);
     diagnostics.retain_mut(|diagnostic| {
         let scopes = users.get(&diagnostic.file).map_or(&[][..], Vec::as_slice);
@@ -56,25 +62,10 @@ pub(crate) fn remove_known_values(library: &Library, fuel: &Fuel, diagnostics: &
             _ => return true,
         };
         let Some((kind, of)) = name.split_once('.') else { return true };
-        if kind == "item" {
-            let meant = fuel.nearest(of, fields.iter().copied());
-            *suggestion = meant.map(|name| format!("item.{name}"));
-            return are_all_known && !fields.contains(of);
-        }
-        if kind == "log" {
-            let meant = fuel.nearest(of, steps.iter().copied());
-            *suggestion = meant.map(|id| format!("log.{id}"));
-            return are_all_known && !steps.contains(of);
-        }
-        if kind == "outcome" {
-            let meant = fuel.nearest(of, outcomes.iter().copied());
-            *suggestion = meant.map(|id| format!("outcome.{id}"));
-            return are_all_known && !outcomes.contains(of);
-        }
-        if kind == "output" {
-            let meant = fuel.nearest(of, outputs.iter().map(String::as_str));
-            *suggestion = meant.map(|of| format!("output.{of}"));
-            return are_all_known && !outputs.contains(of);
+        if let Some((_, known)) = known.iter().find(|(word, _)| *word == kind) {
+            let meant = fuel.nearest(of, known.iter().copied());
+            *suggestion = meant.map(|meant| format!("{kind}.{meant}"));
+            return are_all_known && !known.contains(of);
         }
         let lacking = scopes.iter().find(|workflow| workflow.inputs.iter().all(|input| input.name != of));
         let Some(first) = lacking else { return false };
@@ -124,21 +115,4 @@ fn meant(words: &[&str], scope: &Workflow, library: &Library, fuel: &Fuel) -> Op
         None if is_step => format!("log.{id}"),
         None => format!("summary.{id}"),
     })
-}
-
-/// Removes the diagnostics of each `{summary.ID}` whose phase or nested workflow exists, or may exist in a workflow that
-/// is left out.
-pub(crate) fn remove_known_summaries(library: &Library, fuel: &Fuel, diagnostics: &mut Vec<Diagnostic>) {
-    let names = library
-        .scopes()
-        .flat_map(|workflow| &workflow.phases)
-        .flat_map(|entry| std::iter::once(entry.id()).chain(entry.nested_key()));
-    let ids: Set<&str> = names.collect();
-    diagnostics.retain_mut(|diagnostic| {
-        let Problem::Variable(VariableProblem::UnknownSummary { id, suggestion }) = &mut diagnostic.problem else {
-            return true;
-        };
-        *suggestion = fuel.nearest(id, ids.iter().copied()).map(Into::into);
-        library.left_out().is_empty() && !ids.contains(id.as_str())
-    });
 }

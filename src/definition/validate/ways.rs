@@ -5,7 +5,7 @@
 use crate::sorted::{Map, Set};
 
 use super::fuel::Fuel;
-use crate::definition::diagnostic::{Anchored, PathPart, WorkflowProblem};
+use crate::definition::diagnostic::{Anchored, WorkflowProblem};
 use crate::definition::model::{EntryKind, Library, Target, Workflow};
 
 pub(crate) fn report(library: &Library, fuel: &Fuel, anchored: &mut Vec<Anchored>) {
@@ -60,14 +60,7 @@ fn report_in(workflow: &Workflow, fuel: &Fuel, anchored: &mut Vec<Anchored>) {
                 continue;
             }
             let problem = WorkflowProblem::NoEnd { outcome: outcome.name.clone(), workflow: workflow.in_words() };
-            let at = [PathPart::Key("outcomes"), PathPart::Key(&outcome.name)];
-            anchored.push(match entry.as_phase().filter(|_| !outcome.of_entry) {
-                Some(phase) => Anchored::of_phase(phase, problem, &at),
-                None => {
-                    let at = [PathPart::Key("phases"), PathPart::Item(index), at[0], at[1]];
-                    Anchored::new(workflow, problem, &at)
-                }
-            });
+            anchored.push(Anchored::of_outcome((workflow, index), outcome, problem, &[]));
         }
     }
 }

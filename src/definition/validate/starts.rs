@@ -1,4 +1,4 @@
-//! Warnings of command names that several workflows have.
+//! Warnings about what a user starts: command names that several workflows have, and fields without an effect.
 
 use crate::sorted::Map;
 
@@ -48,5 +48,20 @@ pub(crate) fn report_duplicates(library: &Library, anchored: &mut Vec<Anchored>)
             };
             Anchored::new(workflow, problem, &[PathPart::Key("commandName")])
         }));
+    }
+}
+
+/// Reports a `whenToUse` and a `defaultTask` of a workflow that the user cannot start, and a `whenToUse` for which the list of
+/// offers has no room.
+pub(crate) fn offers(library: &Library, anchored: &mut Vec<Anchored>) {
+    for workflow in library.iter().filter(|workflow| workflow.show == Show::Workflows) {
+        let fields = [("whenToUse", &workflow.when_to_use), ("defaultTask", &workflow.default_task)];
+        for (field, _) in fields.into_iter().filter(|(_, value)| value.is_some()) {
+            anchored.push(Anchored::new(workflow, WorkflowProblem::NotForUsers { field }, &[PathPart::Key(field)]));
+        }
+    }
+    let at = [PathPart::Key("whenToUse")];
+    for offer in library.offers().iter().filter(|offer| !offer.fits) {
+        anchored.push(Anchored::new(offer.workflow, WorkflowProblem::TooManyOffers, &at));
     }
 }
