@@ -93,16 +93,14 @@ impl Course {
         }
         let Some(state) = restore_after(data, self.newest.as_ref()) else { return };
         self.ended_at = at;
-        let before = self.newest.as_ref().map(|old| (old.progress().visits.clone(), old.progress().forgotten.wait_ms));
-        let (before, was) = before.unwrap_or_default();
+        let before = self.newest.as_ref().map(|old| old.progress().visits.clone()).unwrap_or_default();
         let visits = state.progress().visits.changes_since(&before);
         if let (Some(now), Some(earliest)) = (at, self.time.or(at)) {
             // Only visits that have changed can have waited.
-            let waits = |visit: Option<&Visit>| visit.map(|visit| visit.all_usage().wait_ms).unwrap_or_default();
-            let sum = u64::saturating_add;
-            let was = visits.iter().map(|(key, _)| waits(before.get(key))).fold(was, sum);
-            let is = visits.iter().map(|(_, visit)| waits(*visit)).fold(state.progress().forgotten.wait_ms, sum);
-            let waited = is.saturating_sub(was.saturating_add(self.waited));
+            let waits = |visit: &Visit| visit.all_usage().wait_ms;
+            let since = |key: &str, visit| waits(visit).saturating_sub(before.get(key).map_or(0, waits));
+            let waited = visits.iter().filter_map(|(key, visit)| Some(since(key, (*visit)?)));
+            let waited = waited.fold(0, u64::saturating_add).saturating_sub(self.waited);
             self.add_time(if waited > now.saturating_sub(earliest) / 2 { "wait" } else { "work" }, at);
             self.waited = 0;
         }
@@ -112,12 +110,9 @@ impl Course {
         for event in between(old.as_ref(), &state, Sums::default(), &Library::default(), false) {
             match event {
                 RunEvent::Entry { left, visit, .. } => self.enter(&state, old.as_ref(), left, visit, at),
-                RunEvent::Ended { how, left, .. } => {
-                    let how = match (how, left) {
-                        ("cancelled", _) => "ended",
-                        (_, Some("skipped")) => "skipped",
-                        _ => "done",
-                    };
+                RunEvent::Ended { how: "cancelled", .. } => self.end_visit("ended", at.unwrap_or_default()),
+                RunEvent::Ended { left, .. } => {
+                    let how = if left == Some("skipped") { "skipped" } else { "done" };
                     let visit = self.current.as_ref().and_then(|visit| state.progress().visits.get(&visit.key));
                     self.end_visit(how, visit.and_then(|visit| visit.ended_at).or(at).unwrap_or_default());
                 }

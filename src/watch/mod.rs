@@ -74,9 +74,9 @@ macro_rules! events {
             name: $name,
             about: concat!($($about),+),
             fields: &[
-                $(EventField::of::<$type>(stringify!($field), concat!($($of),+), Given::Always),)*
-                $($(EventField::of::<$may_type>(stringify!($may), concat!($($of_may),+), Given::Maybe),)*)?
-                $($(EventField::of::<$text_type>(stringify!($text), concat!($($of_text),+), Given::WithTexts),)*)?
+                $(EventField::of(stringify!($type), stringify!($field), concat!($($of),+), Given::Always),)*
+                $($(EventField::of(stringify!($may_type), stringify!($may), concat!($($of_may),+), Given::Maybe),)*)?
+                $($(EventField::of(stringify!($text_type), stringify!($text), concat!($($of_text),+), Given::WithTexts),)*)?
             ],
         }),*];
     };
@@ -305,16 +305,11 @@ impl Sums {
     ];
 }
 
-impl From<&Usage> for Sums {
-    fn from(usage: &Usage) -> Self {
-        let Usage { turns, input, output, cache_read, cache_write, cost, unpriced, unreported, work_ms, .. } = *usage;
-        Self { turns, input, output, cache_read, cache_write, cost, unpriced, unreported, work_ms }
-    }
-}
-
 impl From<&RunState> for Sums {
     fn from(state: &RunState) -> Self {
-        (&state.usage()).into()
+        let usage = state.usage();
+        let Usage { turns, input, output, cache_read, cache_write, cost, unpriced, unreported, work_ms, .. } = usage;
+        Self { turns, input, output, cache_read, cache_write, cost, unpriced, unreported, work_ms }
     }
 }
 
@@ -331,9 +326,10 @@ fn readable(text: &str) -> String {
 /// The fields that the line of each event has before `type`.
 #[cfg(not(target_arch = "wasm32"))]
 pub const HEAD: &[EventField] = &[
-    EventField::of::<u64>("time", "The time, in milliseconds since 1970.", Given::Always),
-    EventField::of::<String>("run", "The task id of the run.", Given::Always),
-    EventField::of::<String>(
+    EventField::of("u64", "time", "The time, in milliseconds since 1970.", Given::Always),
+    EventField::of("String", "run", "The task id of the run.", Given::Always),
+    EventField::of(
+        "String",
         "entry",
         "The entry at which the run is: the keys of the workflows and the places of the entries that lead to it.",
         Given::Always,
@@ -346,9 +342,9 @@ pub const EXIT: EventKind = EventKind {
     name: "exit",
     about: "`pi-workflows run` ends; RPC mode has no such event.",
     fields: &[
-        EventField::of::<u32>("status", "Its exit status.", Given::Always),
-        EventField::of::<String>("outcome", "The outcome of the run, as in its result.", Given::Always),
-        EventField::of::<String>("run", "The task id of the run, if one was started.", Given::Maybe),
+        EventField::of("u32", "status", "Its exit status.", Given::Always),
+        EventField::of("String", "outcome", "The outcome of the run, as in its result.", Given::Always),
+        EventField::of("String", "run", "The task id of the run, if one was started.", Given::Maybe),
     ],
 };
 
@@ -398,23 +394,15 @@ pub enum Given {
 
 #[cfg(not(target_arch = "wasm32"))]
 impl EventField {
-    const fn of<T: Json>(name: &'static str, about: &'static str, given: Given) -> Self {
-        Self { name, about: about.trim_ascii_start(), json: T::TYPE, given }
+    /// Returns a field of this type of Rust.
+    const fn of(rust: &'static str, name: &'static str, about: &'static str, given: Given) -> Self {
+        let json = match rust.as_bytes() {
+            b"String" | b"&'static str" => "string",
+            b"bool" => "boolean",
+            b"u32" | b"u64" => "integer",
+            b"Sums" => "usage",
+            _ => "",
+        };
+        Self { name, about: about.trim_ascii_start(), json, given }
     }
-}
-
-/// A type of JSON.
-#[cfg(not(target_arch = "wasm32"))]
-trait Json {
-    const TYPE: &'static str;
-}
-
-#[cfg(not(target_arch = "wasm32"))]
-mod json {
-    use super::{Json, Sums, Value};
-
-    macro_rules! types {
-        ($($type:ty: $name:literal,)*) => { $(impl Json for $type { const TYPE: &'static str = $name; })* };
-    }
-    types! { String: "string", &'static str: "string", bool: "boolean", u32: "integer", u64: "integer", Sums: "usage", Value: "", }
 }

@@ -21,7 +21,7 @@ impl Limits {
     /// If the session is gone.
     pub fn begin_session(&mut self, same_session: bool, cx: &mut Cx) -> Result<(), Stale> {
         if !same_session {
-            self.reset();
+            self.switch(false);
         }
         self.refresh(true, cx.host)?;
         if let FoundLimits::Unusable(diagnostics) = self.found() {

@@ -37,11 +37,6 @@ impl Limits {
         std::mem::replace(&mut self.off, off) != off
     }
 
-    /// Another session begins: its limits are on, whatever the session before had.
-    pub fn reset(&mut self) {
-        self.off = false;
-    }
-
     /// Reads the settings again. Returns true if their limits have changed. Other files, which may have limits too, are
     /// looked for when a session `begins` and while tool calls are refused.
     ///

@@ -229,6 +229,8 @@ fn a_pause_ends_before_the_move_that_ends_it_and_a_wait_has_the_sums_up_to_now()
     assert_eq!(events(&waits)[0]["usage"]["turns"], 2);
     assert_eq!(briefs(&session.fails("400 bad request")), ["paused modelError"]);
     assert_eq!(briefs(&session.command("workflow", ":skip").effects), ["resumed", "entry w:0 skipped"]);
+    assert_eq!(briefs(&session.command("workflow", ":pause").effects), ["paused person"]);
+    assert_eq!(briefs(&session.command("workflow", ":cancel").effects), ["ended w:1 done cancelled"]);
 }
 
 fn call() -> EndedCall {

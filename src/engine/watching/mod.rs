@@ -49,17 +49,7 @@ impl Watch {
     /// Tells programs of the reply to an event, which may be a call of this tool, and of a pause or a wait that has begun
     /// or ended.
     pub fn tell_after(&mut self, called: Option<&str>, reply: &Reply, observed: &Observed, cx: &mut Cx) {
-        match self.watched(observed.run) {
-            Some(state) => {
-                self.tell_reply(called, reply, (state, observed), cx);
-                self.tell_standing(state, observed, cx);
-            }
-            None => self.forget(),
-        }
-        self.begun();
-    }
-
-    fn tell_reply(&self, called: Option<&str>, reply: &Reply, (state, observed): (&RunState, &Observed), cx: &mut Cx) {
+        let Some(state) = self.watched(observed.run) else { return self.forget() };
         if let (Some(tool), Reply::Block(why) | Reply::Stop(why)) = (called, reply) {
             let rule = observed.meter.newest_refusal();
             self.tell(RunEvent::Refused { tool: tool.to_owned(), rule, why: text(why) }, state, cx);
@@ -75,6 +65,8 @@ impl Watch {
             let title = title.and_then(|title| text(title));
             self.tell(RunEvent::Question { state: "asked", about, title, options }, state, cx);
         }
+        self.tell_standing(state, observed, cx);
+        self.begun();
     }
 
     /// Tells that the run is paused or waits, or no longer, with its sums up to now.

@@ -34,9 +34,9 @@ impl Watch {
         self.is_beginning = false;
     }
 
-    /// Without a run nothing is paused and nothing waits.
+    /// An event without a run is over: nothing is paused and nothing waits.
     pub fn forget(&mut self) {
-        (self.paused, self.waits) = (None, false);
+        (self.paused, self.waits, self.is_beginning) = (None, false, false);
     }
 
     /// Tells the events that have led to a new state of the run; `continued`: it was read from the session.
@@ -44,8 +44,7 @@ impl Watch {
         if self.is_off() || self.told.is_none() && !new.is_running() {
             return;
         }
-        let before = self.told.replace(new.clone());
-        let (same, other) = match before {
+        let (same, other) = match self.told.replace(new.clone()) {
             Some(before) if before.task_id == new.task_id => (Some(before), None),
             before => (None, before),
         };
@@ -55,18 +54,17 @@ impl Watch {
                 self.tell(RunEvent::replaced(&other), &other, cx);
             }
         }
-        let pause = |state: &RunState| state.progress().paused.as_ref().map(|pause| pause.reason.clone());
-        let now = pause(new);
+        let pause = new.progress().paused.as_ref().map(|pause| &pause.reason);
         // While the rules of the run do not hold, this is its pause.
-        let tells_pause = !continued && run.held().is_none() && same.as_ref().map(pause) != Some(now.clone());
-        if tells_pause && now.is_none() {
+        let tells_pause = !continued && new.is_running() && run.held().is_none();
+        if tells_pause && pause.is_none() {
             self.tell_pause(None, new, cx);
         }
         for event in between(same.as_ref(), new, new.into(), run.library(), continued) {
             self.tell(event, new, cx);
         }
-        if tells_pause && new.is_running() {
-            self.tell_pause(now.as_ref(), new, cx);
+        if tells_pause {
+            self.tell_pause(pause, new, cx);
         }
     }
 
