@@ -86,6 +86,7 @@ function job(sandbox, name, version) {
             RUNNER_TEMP: temp,
             GITHUB_ACTION_PATH: REPO,
             GITHUB_OUTPUT: output,
+            ...Object.fromEntries(["ENV", "PATH", "STATE"].map((name) => [`GITHUB_${name}`, join(root, name)])),
             GITHUB_STEP_SUMMARY: join(root, "summary.md"),
           },
         },
@@ -185,6 +186,7 @@ for (const version of VERSIONS) {
   suite(`pi ${version}: action.yml`, () => {
     test("runs, keeps its files, pauses at a question, and another job goes on with the answer", async (t) => {
       const script = [
+        { calls: [{ name: "bash", arguments: { command: "env | sed 's/=.*/;/'" } }] },
         step("next"),
         { text: "I wait." },
         { calls: [{ name: "workflow_step", arguments: { action: "next", outcome: "go" } }] },
@@ -236,7 +238,11 @@ for (const version of VERSIONS) {
       assert.deepEqual([built.status, built.outputs.status], [0, "0"], JSON.stringify(built));
       assert.equal(built.outputs.outcome, "done");
       assert.equal(JSON.parse(readFileSync(join(session, "result.json"), "utf8")).end.outcome, "done");
-      assert.equal(model.requests.length, 4);
+      assert.equal(model.requests.length, 5);
+      // The agent's commands learn of no file that the runner obeys.
+      const variables = JSON.stringify(model.requests[1].messages.at(-1));
+      assert.match(variables, /RUNNER_TEMP;[^]*GITHUB_ACTION_PATH;|GITHUB_ACTION_PATH;[^]*RUNNER_TEMP;/);
+      assert.doesNotMatch(variables, /GITHUB_(ENV|PATH|OUTPUT|STATE|STEP_SUMMARY);/);
     });
 
     test("a value of an input adds no line with another", async (t) => {
