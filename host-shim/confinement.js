@@ -1,5 +1,6 @@
 // Carries out the outcome `confine` for pi's tools: runs the command line of `bash` in the sandbox, and lets the file
 // tools reach the writable paths only, and nothing that is hidden.
+import { join } from "node:path";
 
 import { absolutePath, Busy, canConfine, messageOf, plainText, realPath, SandboxSession, unlessFails } from "#sandbox";
 
@@ -37,15 +38,18 @@ export class Confinement {
    * @param {import("@earendil-works/pi-coding-agent").ExtensionAPI} pi
    * @param {{ codingAgent: typeof import("@earendil-works/pi-coding-agent") }} host
    * @param {boolean} granted true if the manifest grants confinement
-   * @param {() => string | undefined} [prefix] returns the text that pi runs before each command line
+   * @param {() => import("./shell.js").UserShell} [shell] returns the shell of pi's `bash`
    * @param {(message: string) => void} [tell] tells the user
    */
-  constructor(pi, { codingAgent }, granted, prefix, tell = () => {}) {
+  constructor(pi, { codingAgent }, granted, shell, tell = () => {}) {
     this.#pi = pi;
     this.#granted = granted;
     this.#fileTools = new FileTools(pi, codingAgent, tell);
-    const agentFolder = () => ({ path: codingAgent.getAgentDir(), name: "pi's agent folder" });
-    this.#sandbox = new SandboxSession(agentFolder, prefix);
+    const agentFolder = () => {
+      const path = codingAgent.getAgentDir();
+      return { path, name: "pi's agent folder", programs: join(path, "bin") };
+    };
+    this.#sandbox = new SandboxSession(agentFolder, shell);
   }
 
   /** Notes the start of a session, which may be gone. @param {Context} context */
@@ -155,17 +159,22 @@ export class Confinement {
     if (typeof path !== "string") return `The tool "${toolName}" cannot be confined without a readable path.`;
     const find = () => realPath(absolutePath(path, cwd));
     const place = find();
-    const isSearch = toolName === "grep";
+    const isGrep = toolName === "grep";
+    const project =
+      toolName === "ls" ? undefined : await this.#sandbox.projectOfSearch(isGrep ? "grep" : "find", watch);
+    const places = [...(isGrep ? [place] : []), ...(project === undefined ? [] : [project])];
+    const isSearch = places.length > 0;
     if (isSearch) this.#observe();
-    if (isSearch && !this.#sandbox.search(toolCallId, place))
-      return 'A command is running. Run "grep" after it, or search with "bash".';
     let allowed = false;
     try {
+      if (isSearch && !this.#sandbox.search(toolCallId, places))
+        return `A command is running. Run "${toolName}" after it, or search with "bash".`;
+      if (project !== undefined) await this.#sandbox.projectOfSearch(isGrep ? "grep" : "find", watch);
       // From here on no command line changes the place, but one that has ended since may have changed the path.
       if (find() !== place) throw new Busy(`${place} was replaced meanwhile`);
       const { itself, inside } = await this.#sandbox.hiddenAt(limits, cwd, place, watch);
       if (itself) return `${plainText(place)} is hidden.`;
-      if (isSearch && inside !== undefined)
+      if (isGrep && inside !== undefined)
         return `${plainText(inside)} is hidden, and "grep" would search it. Search with "bash".`;
       allowed = true;
       return undefined;

@@ -189,7 +189,7 @@ export class Extension {
       pi,
       host,
       manifest.confine,
-      () => this.#shell.prefix,
+      () => this.#shell,
       (message) => this.#ui.show(message, "warning"),
     );
     this.#view = new View(pi, host.codingAgent);

@@ -1,9 +1,10 @@
 // The `pi:extension/programs` interface: programs of the user's that get lines while the user does not type.
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 
-import { killGroup, messageOf } from "#sandbox";
+import { findProgram, killGroup, messageOf } from "#sandbox";
 
 import { TerminalWatch } from "./terminal-watch.js";
 
@@ -50,7 +51,17 @@ export class Programs {
   /** @type {import("./interface.js").Imports["pi:extension/programs"]["run"]} */
   run(kind, [program = "", ...args], line) {
     const now = performance.now();
-    if (now < Math.max(this.#lastKey + QUIET, (this.#last.get(kind) ?? -Infinity) + APART)) return;
+    const placeOf = (/** @type {string} */ word) => resolve(homedir(), word.replace(/^~\//, ""));
+    let path = program.includes("/") ? placeOf(program) : program;
+    let problem;
+    try {
+      path = findProgram(path, true) ?? path;
+      // An interpreter gets its script.
+      for (const word of args.map(placeOf).filter(existsSync)) findProgram(word, true);
+    } catch (error) {
+      problem = messageOf(error);
+    }
+    if (line === "" || now < Math.max(this.#lastKey + QUIET, (this.#last.get(kind) ?? -Infinity) + APART)) return;
     this.#last.set(kind, now);
     const fail = (/** @type {string} */ why) => {
       if (this.#toldFailure) return;
@@ -58,7 +69,7 @@ export class Programs {
       this.#showError(`The program ${program} of your settings ${why}`);
     };
     try {
-      const path = program.includes("/") ? resolve(homedir(), program.replace(/^~\//, "")) : program;
+      if (problem !== undefined) return fail(`is not run: ${problem}`);
       const child = spawn(path, args, {
         cwd: homedir(),
         stdio: ["pipe", "ignore", "ignore"],

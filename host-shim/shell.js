@@ -10,6 +10,7 @@ import { settingsOf } from "./pi-session.js";
 /**
  * @typedef {object} ShellSettings
  * @property {string} [prefix] the text that pi's `bash` runs before each command line
+ * @property {string} [path] the shell of pi's `bash`, if it is set
  * @property {UserShell} user the part that the user has set; a project has no influence on it
  */
 
@@ -31,6 +32,7 @@ export function shellSettings({ SettingsManager, getAgentDir }, context) {
   const user = SettingsManager.inMemory(userSettings(manager));
   return {
     prefix: manager.getShellCommandPrefix(),
+    path: manager.getShellPath(),
     user: { prefix: user.getShellCommandPrefix(), path: user.getShellPath() },
   };
 }

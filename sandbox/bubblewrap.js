@@ -5,11 +5,12 @@
 // the first process of the sandbox, a shell; the command. The kernel kills bubblewrap when the host ends, the first
 // process when bubblewrap ends, and every process of the sandbox when the first one ends, which it does with the command.
 import { spawnSync } from "node:child_process";
-import { accessSync, constants, lstatSync, mkdtempSync, openSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { delimiter, dirname, join, relative, sep } from "node:path";
+import { lstatSync, mkdtempSync, openSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, relative, sep } from "node:path";
 
 import { known } from "./known.js";
 import { Mounts, OUTSIDE } from "./mounts.js";
+import { findProgram } from "./programs.js";
 import { seccompFilter } from "./seccomp.js";
 import { privateFolder } from "./session-folder.js";
 import { quoted } from "./shell-quote.js";
@@ -18,9 +19,6 @@ import { isThere } from "./ways.js";
 import { isBelow, realPath } from "./write-target.js";
 
 /** @typedef {import("./command-line.js").Sandbox} Sandbox */
-
-/** The usual folders of system programs, before the folders of PATH, which the user may be able to write. */
-const SYSTEM_FOLDERS = ["/usr/bin", "/usr/local/bin", "/run/current-system/sw/bin"];
 
 /** The folder for temporary files inside of the sandbox. The folder is private to the session. */
 export const TEMPORARY = process.platform === "linux" ? realPath("/tmp") : "/tmp";
@@ -56,11 +54,11 @@ const FIRST = "/dev/sh";
  * bubblewrap asked the kernel to be killed with its parent. The shell's own messages about the command are left out.
  * @param {string} check lines that end the shell unless the sandbox is built as it should be
  */
-const firstLine = (check) => `read -r PI_CONFINED <&5
+const firstLine = (check) => `read -r PI_CONFINED <&5; exec 5<&-
 case $PI_CONFINED in *") "[!ZX]" $1 "*) ;; *) echo "The process that confined this command has ended, or did not start it itself." >&2; exit 126;; esac
 unset PI_CONFINED; shift
 ${check}
-exec 5<&- ${OUTSIDE}<&- 6>&2 2>/dev/null
+exec ${OUTSIDE}<&- 6>&2 2>/dev/null
 "$@" 2>&6 6>&-
 exit $?`;
 
@@ -242,25 +240,9 @@ function filterFile(sockets) {
 function canCopy(program) {
   const told = known.copying.get(program);
   if (told !== undefined) return told;
-  const { stdout } = spawnSync(program, ["--version"], { encoding: "utf8" });
+  const { stdout } = spawnSync(program, ["--version"], { encoding: "utf8", env: {} });
   const [, major, minor] = stdout?.match(/(\d+)\.(\d+)/) ?? [];
   const can = Number(major) > 0 || Number(minor) >= 5;
   known.copying.set(program, can);
   return can;
-}
-
-/** @param {string} name */
-function findProgram(name) {
-  const absolute = (process.env.PATH ?? "").split(delimiter).filter((folder) => folder.startsWith("/"));
-  return [...SYSTEM_FOLDERS, ...absolute].map((folder) => join(folder, name)).find(isExecutable);
-}
-
-/** @param {string} path */
-function isExecutable(path) {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -104,6 +104,7 @@ export function canConfine(network) {
   const { status, stderr, error } = spawnSync("/bin/sh", ["-c", alone("exit 7", sandbox)], {
     timeout: PROBE_TIMEOUT,
     encoding: "utf8",
+    env: {},
   });
   if (status !== 7) throw new Error(withHelp(plainText(stderr ?? "") || String(error), network));
   known.starts.set(network, true);

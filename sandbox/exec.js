@@ -8,6 +8,7 @@ import { stripVTControlCharacters } from "node:util";
 
 import { MAX as MAX_OUTPUT_FILE } from "./output-file.js";
 import { messageOf, plainText, unlessFails } from "./plain.js";
+import { findProgram } from "./programs.js";
 import { privateFolder, temporaryFolder } from "./session-folder.js";
 import { quoted } from "./shell-quote.js";
 
@@ -161,7 +162,9 @@ class ErrorStream {
     this.#folder = mkdtempSync(join(unlessFails(privateFolder) ?? temporaryFolder(), "command-"));
     try {
       this.#path = join(this.#folder, "stderr");
-      execFileSync("mkfifo", ["-m", "600", this.#path], { stdio: "ignore" });
+      const mkfifo = findProgram("mkfifo");
+      if (mkfifo === undefined) throw new Error("the program `mkfifo` is not installed.");
+      execFileSync(mkfifo, ["-m", "600", this.#path], { stdio: "ignore", env: {} });
       const reading = () => openSync(this.#path, constants.O_RDONLY | constants.O_NONBLOCK);
       const streamed = reading();
       this.#stream = new Socket({ fd: streamed, readable: true, writable: false });

@@ -11,6 +11,7 @@
 //   resolveWrite    the file that a tool would write for a path of the agent
 //   runCommandLine, OutputFile, killGroup
 //                   runs a command line, with or without the sandbox, and keeps the end of its output, or all of it
+//   findProgram     a program that may run outside of the sandbox
 //   workTreeAt, folderAbove, commonGitFolder, gitFoldersOf
 //                   the git work tree of a folder, the folder of git that work trees share, and those of a rule
 //   untrusted       opens and writes files at places that an agent can write; `copyFolder` copies such a folder
@@ -28,7 +29,7 @@
 //                  (git-exclude.js), running-commands.js, session-folder.js, sockets.js ── listed-sockets.js
 //                  what is looked at, created and removed around a command line
 //   file-operations.js, exec.js ── output-file.js
-//   copies.js; below all: processes.js, untrusted-files.js, ways.js, write-target.js, shell-quote.js, plain.js
+//   copies.js; below all: processes.js, programs.js, untrusted-files.js, ways.js, write-target.js, shell-quote.js, plain.js
 //
 // Several sessions of one process have a `SandboxSession` each. What they share is one object for the process: the command
 // lines and searches that run (running-commands.js), the placeholders, of which the user's other processes know
@@ -41,6 +42,7 @@ export { commonGitFolder, folderAbove, gitFoldersOf, workTreeAt } from "./git-fo
 export { OutputFile } from "./output-file.js";
 export { messageOf, plainText, unlessFails } from "./plain.js";
 export * as processes from "./processes.js";
+export { findProgram } from "./programs.js";
 export { Busy } from "./running-commands.js";
 export { SandboxSession } from "./session.js";
 export { quoted as shellQuoted } from "./shell-quote.js";

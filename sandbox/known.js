@@ -18,10 +18,16 @@ export const known = {
   starts: new Map(),
   /** For each path of bubblewrap, true if it can set the permissions of a file (since 0.5). @type {Map<string, boolean>} */
   copying: new Map(),
+  /** The folders in which sessions have begun. @type {Set<string>} */
+  projects: new Set(),
+  /** The user's own programs that were looked for, by name or path. @type {Set<string>} */
+  programs: new Set(),
 };
 
 /** Adds what the other thread knows. @param {typeof known} other */
-export function learn({ places, trees, starts, copying }) {
+export function learn({ places, trees, starts, copying, projects, programs }) {
+  for (const project of projects) known.projects.add(project);
+  for (const program of programs) known.programs.add(program);
   for (const [own, other] of /** @type {const} */ ([
     [known.places, places],
     [known.trees, trees],

@@ -8,6 +8,7 @@ import { linkedOutside, readOnlyIn } from "./hard-links.js";
 import { findHidden } from "./hidden-paths.js";
 import { known, learn } from "./known.js";
 import { messageOf } from "./plain.js";
+import { keptPlaces, projectOfSearch } from "./programs.js";
 import { socketCovers } from "./sockets.js";
 import { isBelow } from "./write-target.js";
 
@@ -16,8 +17,10 @@ import { isBelow } from "./write-target.js";
 
 const LOOKS = {
   canConfine,
+  keptPlaces,
   keptTogether,
   linkedOutside,
+  projectOfSearch,
   readOnlyIn,
   socketCovers,
   trackingGitFolders,

@@ -117,7 +117,8 @@ export class Mounts {
     return `PI_CONFINED=$(
 exec 2>/dev/null
 m=
-IFS= read -rd '' m </proc/self/mountinfo || [ -n "$m" ] || m=$(cat /proc/self/mountinfo)
+IFS= read -rd '' m </proc/self/mountinfo || [ -n "$m" ] || while IFS= read -r e; do m="$m$e
+"; done </proc/self/mountinfo
 mounted() {
 case $1 in ${special.map(([path]) => `${quoted(path)}) e=${quoted(escaped(path))};; `).join("")}*) e=$1;; esac
 case $m in *" $e "$2,nosuid*) ;; *) exit 1;; esac

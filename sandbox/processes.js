@@ -58,10 +58,10 @@ export function state(note) {
 function startOf(pid) {
   return unlessFails(() => {
     if (process.platform !== "linux") {
-      const shown = execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], {
+      const shown = execFileSync("/bin/ps", ["-o", "lstart=", "-p", String(pid)], {
         stdio: ["ignore", "pipe", "ignore"],
         // It writes a date in the language and the time zone of its process.
-        env: { ...process.env, LC_ALL: "C", TZ: "UTC" },
+        env: { LC_ALL: "C", TZ: "UTC" },
       });
       return String(shown).trim() || undefined;
     }

@@ -6,6 +6,7 @@ import { basename, dirname, join, resolve } from "node:path";
 
 import { noteWorkTrees, writableGitFolders } from "./git-folders.js";
 import { keyFolders } from "./key-folders.js";
+import { known } from "./known.js";
 import { look } from "./look.js";
 import { placeholders } from "./placeholders.js";
 import { messageOf, unlessFails } from "./plain.js";
@@ -20,6 +21,7 @@ import { hasOtherCase, isBelow, realPath, upwards } from "./write-target.js";
 /** @typedef {import("./session-folder.js").SessionFolder} SessionFolder */
 /** @typedef {import("./index.js").Limits} Limits */
 /** @typedef {import("./look.js").Watch} Watch */
+/** A shell: its path, if it is set, and the text that it runs before each command line. @typedef {{ path?: string, prefix?: string }} Shell */
 
 /** The maximum length of an argument on Linux, in bytes: a shell gets a command line as one argument. */
 const MAX_LINE = 128 * 1024 - 1;
@@ -31,6 +33,7 @@ const READ_ONLY = {
   kept: "it belongs to a folder that is kept as it is, or a link there leads to it",
   linked: "files there have other names (hard links) elsewhere, which a write would change too",
   tracked: "something hidden is tracked in it, and its absence would be committed",
+  outside: "programs outside of the sandbox start from it, as PATH or a variable like BASH_ENV or LD_LIBRARY_PATH says",
 };
 /** The longest wait for another session, in milliseconds: in longer waits two sessions could wait for each other. */
 const PATIENCE = 5000;
@@ -48,7 +51,7 @@ export class SandboxSession {
   #commands = new Map();
   /**
    * The searches that have not ended, by call: no command line may redirect the names of a running search.
-   * @type {Map<string, import("./running-commands.js").Search>}
+   * @type {Map<string, import("./running-commands.js").Search[]>}
    */
   #searches = new Map();
   /** Aborts when the session ends. The controller is also the owner of the session's command lines and searches. */
@@ -68,16 +71,16 @@ export class SandboxSession {
   /** Ends with the command lines that have begun so far. @type {Promise<void>} */
   #last = Promise.resolve();
   #keptFolder;
-  #prefix;
+  #shell;
 
   /**
-   * @param {() => { path: string, name: string }} keptFolder returns the folder that limits with `keepsAgentFolder`
-   *   keep, and its name for users
-   * @param {() => string | undefined} [prefix] returns the text that the shell runs before each command line
+   * @param {() => { path: string, name: string, programs?: string }} keptFolder returns the folder that limits with
+   *   `keepsAgentFolder` keep, its name for users, and the folder of the programs that the host has for itself
+   * @param {() => Shell} [shell] returns the host's shell
    */
-  constructor(keptFolder, prefix = () => undefined) {
+  constructor(keptFolder, shell = () => ({})) {
     this.#keptFolder = keptFolder;
-    this.#prefix = prefix;
+    this.#shell = shell;
   }
 
   /** The sockets in the folders that the last command line could write. @type {string[]} */
@@ -92,6 +95,7 @@ export class SandboxSession {
     this.#since = Date.now();
     try {
       const of = realPath(cwd);
+      known.projects.add(of);
       unlessFails(() => placeholders.sweep(of));
       noteWorkTrees(of);
       this.#git = { of, granted: writableGitFolders(of) };
@@ -159,14 +163,26 @@ export class SandboxSession {
   /**
    * Begins a search by names. While it runs, no command line may run that could replace a searched path.
    * @param {string} id of its call
-   * @param {string} place absolute, without links
+   * @param {string[]} places absolute, without links
    * @returns {boolean} false if a command line of this session runs
    * @throws {Busy} if it can begin later
    */
-  search(id, place) {
+  search(id, places) {
     if (runningCommands.any(this.#session)) return false;
-    this.#searches.set(id, runningCommands.search(this.#session, place));
+    /** @type {import("./running-commands.js").Search[]} */
+    const begun = [];
+    this.#searches.set(id, begun);
+    for (const place of places) begun.push(runningCommands.search(this.#session, place));
     return true;
+  }
+
+  /**
+   * Returns a project in which a command could put the program that the host takes for a search.
+   * @param {"grep" | "find"} search
+   * @param {Watch} watch
+   */
+  projectOfSearch(search, watch) {
+    return look(watch, "programs", "projectOfSearch", search, this.#keptFolder().programs ?? "/");
   }
 
   /**
@@ -183,9 +199,10 @@ export class SandboxSession {
     const ends = { ...watch, signal: this.#endingWith(watch.signal) };
     /** @type {import("./index.js").Reach["check"]} */
     const check = async (place, stat) => {
-      if (hidden.length + kept.length === 0) return;
+      const places = writes ? await this.#keptPlaces(cwd, ends) : [];
+      if (hidden.length + kept.length + places.length === 0) return;
       const file = stat && !stat.isDirectory() ? { dev: stat.dev, ino: stat.ino, nlink: stat.nlink } : undefined;
-      await look(ends, place, "check", hidden, cwd, kept, place, file);
+      await look(ends, place, "check", hidden, cwd, [...kept, ...places], place, file);
     };
     return { writable, check };
   }
@@ -201,6 +218,11 @@ export class SandboxSession {
     if (hidden.length === 0) return { itself: false, inside: undefined };
     const ends = { ...watch, signal: this.#endingWith(watch.signal) };
     return await look(ends, hidden.join(", "), "hiddenAt", hidden, cwd, place);
+  }
+
+  /** Returns what no limits allow to write, with its names for users. @param {string} cwd @param {Watch} watch */
+  #keptPlaces(cwd, watch) {
+    return look(watch, "programs", "keptPlaces", this.#shell(), cwd, this.#keptFolder().programs);
   }
 
   /** Returns the folders that limits keep, with their names for users. @param {Limits} limits */
@@ -302,8 +324,13 @@ export class SandboxSession {
     const trees = unreadable.length > 0 ? await look(watch, "git", "trackingGitFolders", unreadable) : [];
     const tracking = trees.filter((path) => !unreadable.some((hidden) => isBelow(path, hidden)));
     this.#addReadOnly("tracked", tracking);
-    const kept = await look(watch, "the agent's folder", "keptTogether", this.#keptFolders(limits));
     const listed = this.#withGitFolders(paths).filter((path) => !tracking.some((git) => isBelow(path, git)));
+    const outer = await this.#keptPlaces(folderOfCall, watch);
+    placeholders.together(() => outer.forEach(({ path }) => this.#keepFree(path, listed, holder)));
+    const isListed = (/** @type {string} */ path) => listed.some((one) => isBelow(path, one) || isBelow(one, path));
+    this.#addReadOnly("outside", outer.map(({ path }) => path).filter(isListed));
+    const folders = [...this.#keptFolders(limits), ...outer];
+    const kept = await look(watch, "the agent's folder", "keptTogether", folders);
     const isKept = (/** @type {string} */ path) => kept.names.some((name) => isBelow(path, name));
     this.#addReadOnly("kept", listed.filter(isKept));
     const all = outermost(listed).filter((path) => !isKept(path));
@@ -312,7 +339,8 @@ export class SandboxSession {
     const writable = placeholders.together(() => all.filter((path) => this.#prepare(path, holder)));
     const reach = { writable: writable.map(withoutSlash), temporary };
     const isWritable = (/** @type {string} */ path) => reach.writable.some((other) => isBelow(path, other));
-    const keptNames = outermost(kept.names).filter((name) => isThere(name) && isWritable(name));
+    const isMounted = process.platform === "linux";
+    const keptNames = outermost(kept.names).filter((name) => (!isMounted || isThere(name)) && isWritable(name));
     // Nobody but `root` changes `/`, and what is in it cannot be mounted anew. A kept folder is fixed as a whole.
     keys.fixed = [...keys.fixed, ...kept.turns].filter(
       (turn) => dirname(turn) !== "/" && isWritable(dirname(turn)) && !keptNames.some((name) => isBelow(turn, name)),
@@ -382,8 +410,26 @@ export class SandboxSession {
    * @param {string} line
    */
   #withPrefix(line) {
-    const prefix = this.#prefix();
+    const { prefix } = this.#shell();
     return prefix ? `${prefix}\n${line}` : line;
+  }
+
+  /**
+   * Creates what a command line could create otherwise, and must not.
+   * @param {string} path
+   * @param {string[]} listed
+   * @param {object} holder of the placeholders
+   */
+  #keepFree(path, listed, holder) {
+    const real = realPath(path);
+    const isListed = listed.some((other) => isBelow(real, withoutSlash(other)) && real !== withoutSlash(other));
+    const slash = path === this.#keptFolder().programs ? "/" : "";
+    try {
+      if (process.platform === "linux" && isListed) placeholders.create(real + slash, holder, true);
+    } catch (error) {
+      // No process of this user can create it.
+      if (isPassing(error) || isRaced(error)) throw error;
+    }
   }
 
   /**
@@ -497,11 +543,11 @@ export class SandboxSession {
 
   /** Notes the end of a call. @param {string} id */
   ended(id) {
-    const search = this.#searches.get(id);
+    const searches = this.#searches.get(id) ?? [];
     const running = this.#commands.get(id);
     this.#searches.delete(id);
     this.#commands.delete(id);
-    if (search) runningCommands.endSearch(search);
+    for (const search of searches) runningCommands.endSearch(search);
     if (running) runningCommands.end(running.command);
   }
 

@@ -123,7 +123,7 @@ pub enum Effect {
         kind: &'static str,
         /// The program and its arguments.
         program: Vec<String>,
-        /// The line.
+        /// The line; empty if the program only is to stay as it is.
         line: String,
     },
 }

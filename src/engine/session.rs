@@ -1,6 +1,6 @@
 //! Events of the session.
 
-use crate::definition::Stale;
+use crate::definition::{OnEvent, Stale};
 use crate::run::{Mark, RunState, RunStatus};
 use crate::text;
 
@@ -44,7 +44,12 @@ impl Engine {
         if let Some(notice) = self.run.read_files(|definitions| definitions.reload(cx.host))? {
             cx.notify(Level::Error, notice);
         }
-        self.watch.begin_session(watching, self.run.library().settings().on_event.clone());
+        let on_event = self.run.library().settings().on_event.clone();
+        if let Some(OnEvent { program, .. }) = &on_event {
+            // From here on no confined command changes it.
+            cx.push(Effect::RunProgram { kind: "", program: program.clone(), line: String::new() });
+        }
+        self.watch.begin_session(watching, on_event);
         self.restore_run(stored, mark, cx)?;
         self.proposals.begin_session(&self.run, cx)?;
         if let Some(state) = self.run.running() {

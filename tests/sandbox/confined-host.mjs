@@ -2,13 +2,18 @@
 //
 //   node confined-host.mjs FOLDER LIMITS LINE...      LIMITS in JSON; a list has the writable paths; `agent` is the
 //   agent's folder, and `meanwhile` a line that runs, not confined, after each confined line was made;
-//   `then` has the limits of the lines behind the first
+//   `then` has the limits of the lines behind the first; `shell` is the host's shell, and `programs` its folder of programs
 import { spawnSync } from "node:child_process";
 import { SandboxSession } from "#sandbox";
 
 const [folder, given, ...lines] = process.argv.slice(2);
 const limits = Array.isArray(JSON.parse(given)) ? { writable: JSON.parse(given) } : JSON.parse(given);
-const session = new SandboxSession(() => ({ path: limits.agent ?? folder, name: "the agent's folder" }));
+const { agent = folder, programs, shell } = limits;
+const session = new SandboxSession(
+  () => ({ path: agent, name: "the agent's folder", programs }),
+  () => ({ path: shell, prefix: limits.prefix }),
+);
+session.begin(folder);
 
 const results = [];
 for (const [index, line] of lines.entries()) results.push(await result(line, index));
@@ -20,12 +25,15 @@ async function result(line, index) {
   try {
     const own = index > 0 ? limits.then : undefined;
     const all = { hidden: [], network: true, ...limits, ...own, notice: "NOTICE", signs: ["read-only file system"] };
-    confined = await session.command(id, line, all, { cwd: folder, session: folder });
+    confined = await session.whenFree(() => session.command(id, line, all, { cwd: folder, session: folder }));
   } catch (/** @type {any} */ error) {
     return { refused: error.message };
   }
   if (limits.meanwhile) spawnSync("sh", ["-c", limits.meanwhile]);
-  const { status, stdout, stderr } = spawnSync("bash", ["-c", confined], { cwd: folder, encoding: "utf8" });
+  const { status, stdout, stderr } = spawnSync(shell ?? "/bin/bash", ["-c", confined], {
+    cwd: folder,
+    encoding: "utf8",
+  });
   const notice = session.notice(id, stderr);
   session.ended(id);
   return { status, stdout, stderr, notice };

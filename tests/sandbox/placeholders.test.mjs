@@ -83,7 +83,12 @@ async function holding(folder, hidden = HIDDEN, writable = WRITABLE, TMPDIR) {
 
 /** Begins a session here, and a command line; returns their end. @param {string} folder @param {string[]} [hidden] @param {string[]} [writable] */
 function here(folder, hidden = HIDDEN, writable = WRITABLE, prefix = () => "") {
-  const session = new SandboxSession(() => ({ path: join(folder, "none"), name: "the agent's folder" }), prefix);
+  const session = new SandboxSession(
+    () => ({ path: join(folder, "none"), name: "the agent's folder" }),
+    () => ({
+      prefix: prefix(),
+    }),
+  );
   session.begin(folder);
   const limits = { writable: writable.map((path) => join(folder, path)), hidden, network: true, notice: "" };
   const command = () => session.command("call", "true", limits, { cwd: folder, session: folder });
@@ -223,8 +228,9 @@ suite("processes in one project", LINUX, () => {
   test("a command whose placeholder is removed while its sandbox is built is built once more", async () => {
     const folder = project();
     let times = 0;
+    const notes = join(folder, "notes.md");
     const begun = here(folder, [], WRITABLE, () => {
-      if ((times += 1) === 1) rmSync(join(folder, "notes.md"));
+      if (existsSync(notes) && (times += 1) === 1) rmSync(notes);
       return "";
     });
     await begun.command();
@@ -232,7 +238,7 @@ suite("processes in one project", LINUX, () => {
     assert.deepEqual(left(folder), ["notes.md"]);
     begun.end();
     assert.deepEqual(left(folder), []);
-    const always = here(folder, [], WRITABLE, () => (rmSync(join(folder, "notes.md")), ""));
+    const always = here(folder, [], WRITABLE, () => (rmSync(notes, { force: true }), ""));
     await assert.rejects(always.command, /notes\.md: it does not exist/);
   });
 });

@@ -400,7 +400,7 @@ test("a killed process keeps no search of its session from running", async (t) =
   const limits = { writable: [], network: true, notice: "" };
   await one.command("call", "true", limits, { cwd: root, session: root });
   one.ended("call");
-  assert.equal(one.search("call", root), true);
+  assert.equal(one.search("call", [root]), true);
   one.end();
   assert.equal(existsSync(ids), false);
 });

@@ -285,13 +285,16 @@ fn at_work(settings: &str) -> Session {
     let mut session = watched(Watching::Off);
     session.files.global.insert("settings.yaml".into(), settings.into());
     let facts = Facts { project: "/p".into(), ..Facts::default() };
-    let _ = session.on(Event::Session { stored: None, in_view: None, facts });
+    let begun = session.on(Event::Session { stored: None, in_view: None, facts }).effects;
+    let is_noted = |effect: &Effect| matches!(effect, Effect::RunProgram { line, .. } if line.is_empty());
+    assert_eq!(begun.iter().any(is_noted), settings.contains("tell"), "from here on it stays as it is");
     session
 }
 
 /// The events that the program of the settings gets, in brief.
 fn given(effects: &[Effect]) -> Vec<String> {
     let event = |effect: &Effect| match effect {
+        Effect::RunProgram { line, .. } if line.is_empty() => None,
         Effect::RunProgram { kind, program, line } => {
             assert_eq!(program, &["tell", "x"]);
             let event: Value = serde_json::from_str(line).unwrap();
