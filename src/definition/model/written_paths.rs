@@ -94,7 +94,8 @@ fn components(path: &str) -> Option<Vec<String>> {
             RUN_DIR_IN_BRACES => found.extend(RUN_DIRS.into_iter().chain([part]).map(Into::into)),
             // The value of an input or an item may have several components.
             part if variables(part).iter().any(is_long) => break,
-            part => found.push(part.to_lowercase()),
+            // Where a file system folds names, `ß` is `ss` and `ſ` is `s`.
+            part => found.push(part.to_uppercase().to_lowercase()),
         }
     }
     Some(found)
@@ -155,6 +156,9 @@ mod tests {
             ("../x", "src/"),
             ("docs/../src/", "src/a"),
             ("d\u{e9}/", "de\u{301}/"),
+            ("stra\u{df}e/", "STRASSE/a"),
+            ("\u{17f}rc/", "src/"),
+            ("\u{17f}rc-{itemNumber}/", "src-1/"),
         ] {
             assert!(may_meet(one, other) && may_meet(other, one), "{one} {other}");
             let stems = [stem(one), stem(other)];
