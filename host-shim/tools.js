@@ -84,13 +84,15 @@ export class RunningCalls {
     pi.on("turn_start", () => {
       this.#turn = [];
     });
-    pi.on("tool_execution_start", (/** @type {any} */ { toolCallId: id, parentToolCallId: parent }, { signal }) => {
+    pi.on("tool_execution_start", (/** @type {any} */ { toolCallId, parentToolCallId: parent }, { signal }) => {
+      const id = String(toolCallId);
       const started = this.#started.get(id) ?? { count: 0, parent };
       this.#started.set(id, { ...started, count: started.count + 1 });
       // pi gives the rest of an aborted answer's calls a result without `tool_call`.
       if (parent === undefined) this.#turn.push({ begun: 0, isAborted: signal?.aborted === true });
     });
-    pi.on("tool_execution_end", ({ toolCallId: id }) => {
+    pi.on("tool_execution_end", ({ toolCallId }) => {
+      const id = String(toolCallId);
       const started = this.#started.get(id);
       if (started && started.count > 1) this.#started.set(id, { ...started, count: started.count - 1 });
       else this.#end(id);

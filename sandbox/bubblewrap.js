@@ -8,6 +8,7 @@ import { spawnSync } from "node:child_process";
 import { lstatSync, mkdtempSync, openSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 
+import { otherMounts } from "./hidden-paths.js";
 import { known } from "./known.js";
 import { Mounts, OUTSIDE } from "./mounts.js";
 import { findProgram } from "./programs.js";
@@ -76,6 +77,10 @@ function bubblewrapArguments(sandbox) {
   const hidden = [...sandbox.hidden, ...covers.filter((path) => !sockets.includes(path))];
   const everything = writable.includes("/");
   const own = privateFolder();
+  // In the system's folder for temporary files, that of the session lies over it.
+  const ofOthers = [own, ...otherMounts([own]).filter((path) => !isBelow(path, own))].filter(
+    (folder) => !isBelow(folder, TEMPORARY) || writable.some((path) => isBelow(folder, path)),
+  );
   const mounts = new Mounts([...hidden, ...unreadable]);
   try {
     const { args } = mounts;
@@ -106,13 +111,12 @@ function bubblewrapArguments(sandbox) {
       if (isBelow(cwd, TEMPORARY)) mounts.bind(cwd, { isLimit: false });
       for (const path of writable) mounts.bind(path, { writable: true });
     }
-    for (const path of foldersAround([...readOnly, ...hidden, ...fixed, ...unreadable, own], writable))
+    for (const path of foldersAround([...readOnly, ...hidden, ...fixed, ...unreadable, ...ofOthers], writable))
       mounts.bind(path, { writable: true });
     // The outermost first: the folders in a fixed one are mounted with it, writable.
     for (const folder of [...new Set(fixed.map((path) => dirname(path)))].sort((a, b) => a.length - b.length))
       addFixed(folder, mounts);
-    // Elsewhere the folder for temporary files lies over it.
-    if (!isBelow(own, TEMPORARY) || writable.some((path) => isBelow(own, path))) mounts.empty(own, { writable: true });
+    for (const folder of ofOthers) mounts.empty(folder, { writable: true });
     for (const path of readOnly) mounts.bind(path);
     if (everything) args.push("--ro-bind-try", "/sys", "/sys");
     for (const path of hidden) {

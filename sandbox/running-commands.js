@@ -189,7 +189,7 @@ export class RunningCommands {
   #forgetEnded() {
     clearTimeout(this.#look);
     const ended = [...this.#commands].filter((command) => command.ended);
-    const over = ended.filter(({ file }) => !this.#running(file, true));
+    const over = ended.filter(({ file }) => !this.#running(file));
     for (const command of over) {
       this.#commands.delete(command);
       this.#remove(command.file);
@@ -211,7 +211,7 @@ export class RunningCommands {
       (unlessFails(() => readdirSync(folder)) ?? []).map((name) => join(folder, name)),
     );
     const late = all.filter((file) => !known.has(file));
-    for (const file of late) if (!this.#running(file, true)) this.#remove(file);
+    for (const file of late) if (!this.#running(file)) this.#remove(file);
     return late.some((file) => this.#running(file));
   }
 
@@ -223,11 +223,10 @@ export class RunningCommands {
 
   /**
    * Returns if a command line runs, or is about to, by the file with its process ids; `undefined` if not. `left` is true
-   * for processes whose bubblewrap was killed.
+   * for processes whose bubblewrap was killed, which are killed too: the first one waits for ever if bubblewrap had just begun.
    * @param {string} file
-   * @param {boolean} [ends] true to end such processes: if bubblewrap was killed as it began, the first one waits for ever
    */
-  #running(file, ends = false) {
+  #running(file) {
     const ids = () => unlessFails(() => String(readFile(dirname(file), basename(file), MAX_IDS)));
     const firstIn = (/** @type {string | undefined} */ text) => text?.match(/(?<="child-pid": )\d+/)?.[0];
     const text = ids();
@@ -239,7 +238,7 @@ export class RunningCommands {
     const note = this.#first.get(file) ?? noteOf(Number(first));
     this.#first.set(file, note);
     if (state(note) === "dead") return undefined;
-    if (ends && !hasShell && isFirst(note.pid)) unlessFails(() => process.kill(note.pid, "SIGKILL"));
+    if (!hasShell && isFirst(note.pid)) unlessFails(() => process.kill(note.pid, "SIGKILL"));
     return { left: !hasShell };
   }
 

@@ -37,8 +37,10 @@ const READ_ONLY = {
 };
 /** The longest wait for another session, in milliseconds: in longer waits two sessions could wait for each other. */
 const PATIENCE = 5000;
-/** The longest wait for the processes of a killed command line, and the time between two tries in a wait, in milliseconds. */
-const [LONGEST_END, LOOK] = [10_000, 50];
+/** The longest time between two tries in it, in milliseconds. */
+const LOOK = 200;
+/** The longest wait for the processes of a killed command line, and the time between two looks, in milliseconds. */
+const [LONGEST_END, NEXT_LOOK] = [10_000, 50];
 
 /** The paths that command lines of this process could write: they may have moved sockets there. @type {Set<string>} */
 const written = new Set();
@@ -560,7 +562,7 @@ export class SandboxSession {
   async settled(other) {
     const signal = this.#endingWith(other);
     const end = performance.now() + LONGEST_END;
-    while (this.isLeft && performance.now() < end && !signal.aborted) await runningCommands.changed(LOOK, signal);
+    while (this.isLeft && performance.now() < end && !signal.aborted) await runningCommands.changed(NEXT_LOOK, signal);
   }
 
   /** Notes the end of all calls. */

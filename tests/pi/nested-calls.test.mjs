@@ -135,6 +135,25 @@ suite(`pi ${NEWEST}: nested calls`, { concurrency: 2 }, () => {
     await rpc.close();
   });
 
+  test("keep the agent in the phase while they run, whatever ids it gives its own calls", async (t) => {
+    const files = workflow("hello", ["plan", "build"], { autoContinue: false });
+    const bash = ["bash", { command: "touch begun; sleep 8; touch late" }, true];
+    const steps = [
+      script(bash),
+      { calls: ["call_0_0/1", "call_0_0"].map((id) => ({ id, name: "read", arguments: { path: "x" } })) },
+      { calls: ["call_0_0/1", "call_0_0"].map((id) => ({ id, name: "unknown", arguments: {} })) },
+      { calls: [{ name: "workflow_step", arguments: { action: "next" } }] },
+      REST,
+    ];
+    const { model, sandbox, rpc } = await withScripts(t, steps, files);
+    await rpc.promptAndSettle(TASK);
+    const results = toolResults(model.lastRequest());
+    assert.match(results[1], /Another call with the same id is running/);
+    assert.match(results.at(-1) ?? "", /The phase is not left while a tool call runs: `bash`/);
+    assert.deepEqual([lastPath(await rpc.entries()), existsSync(join(sandbox.project, "late"))], ["hello:0", false]);
+    await rpc.close();
+  });
+
   test("that are awaited, and refused ones, leave the phase to the agent", async (t) => {
     const files = workflow("hello", [{ id: "plan", tools: { blacklist: ["write"] } }, "build"], {
       autoContinue: false,

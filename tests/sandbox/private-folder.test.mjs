@@ -79,6 +79,20 @@ suite("the private folder", { skip: process.platform === "linux" ? false : "need
       }
     });
 
+    test(`is covered by its other names${user ? ", for an ordinary user" : ""}`, MOUNTS, (t) => {
+      const { root, project } = folder(t, user);
+      const again = `mkdir ${root}/again; mount --bind /tmp ${root}/again`;
+      const kept = `echo SECRET > $TMPDIR/kept-secret; ls ${root}/again/pi-confined-${user}`;
+      const [{ stdout }] = run(project, user, { writable: [] }, [kept], {}, again);
+      assert.equal(stdout, "");
+      const other = folder(t, user).project;
+      const look = `cat $(find ${root}/again/pi-confined-${user} -name kept-secret) </dev/null; echo looked`;
+      assert.equal(
+        run(other, user, { writable: [] }, [look], {}, again.replace("mkdir", "mkdir -p"))[0].stdout,
+        "looked\n",
+      );
+    });
+
     test(`is covered where none can be made in /tmp${user ? ", for an ordinary user" : ""}`, MOUNTS, (t) => {
       const { project, at } = folder(t, user);
       const begin = (/** @type {string} */ path, /** @type {string} */ line) =>

@@ -12,7 +12,7 @@ import { PATIENCE_MS } from "./pi.mjs";
  *
  * @typedef {object} Step
  * @property {string} [text]
- * @property {{ name: string, arguments?: unknown, raw?: string }[]} [calls] `raw` is sent as the arguments as it is
+ * @property {{ id?: string, name: string, arguments?: unknown, raw?: string }[]} [calls] `raw` is sent as the arguments as it is
  * @property {boolean} [cut] the answer ends because of its output limit
  * @property {number} [status]
  * @property {number} [delayMs]
@@ -162,7 +162,11 @@ function* chunks(step, index, requestLength) {
   if (step.hang) return;
   const calls = step.calls ?? [];
   for (const [position, call] of calls.entries()) {
-    const opening = { id: `call_${index}_${position}`, type: "function", function: { name: call.name, arguments: "" } };
+    const opening = {
+      id: call.id ?? `call_${index}_${position}`,
+      type: "function",
+      function: { name: call.name, arguments: "" },
+    };
     yield delta({ tool_calls: [{ index: position, ...opening }] });
     yield delta({
       tool_calls: [{ index: position, function: { arguments: call.raw ?? JSON.stringify(call.arguments ?? {}) } }],
