@@ -94,10 +94,7 @@ export class Calls {
     this.#started = started;
   }
 
-  /**
-   * Defers a call of the guest until the next other call, or until pi has started.
-   * @param {() => unknown} call
-   */
+  /** Defers a call of the guest until the next other call, or until pi has started. @param {() => unknown} call */
   defer(call) {
     this.#deferred = call;
     setTimeout(() => this.#makeDeferredCall(), MAX_DEFERRAL).unref();

@@ -21,10 +21,7 @@ export class Commands {
   /** The number of commands that the guest has run itself and that have not ended. */
   #own = 0;
 
-  /**
-   * @param {import("./extension.js").Parts} parts
-   * @param {import("./timers.js").Timers} timers
-   */
+  /** @param {import("./extension.js").Parts} parts @param {import("./timers.js").Timers} timers */
   constructor(parts, timers) {
     this.#parts = parts;
     this.#timers = timers;

@@ -183,10 +183,7 @@ export class Confinement {
     }
   }
 
-  /**
-   * Notes a call that runs without limits.
-   * @param {Call} call
-   */
+  /** Notes a call that runs without limits. @param {Call} call */
   notConfined({ input }) {
     this.#fileTools.allow(input);
   }

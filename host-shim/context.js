@@ -54,10 +54,7 @@ function runMode({ mode, hasUI }) {
 /** Returns true in pi's own program: a program that embeds pi has an exit status and arguments of its own. */
 export const isProgramOfPi = () => process.env.PI_CODING_AGENT === "true";
 
-/**
- * Returns true if pi, or the program that embeds it, may exit after its prompt.
- * @param {Context} context
- */
+/** Returns true if pi, or the program that embeds it, may exit after its prompt. @param {Context} context */
 export function exitsAfterPrompt({ mode }) {
   return mode === "print" || mode === "json";
 }

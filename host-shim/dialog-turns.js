@@ -18,10 +18,7 @@ export function dialogsFor(version, { mode, uiContext }) {
   return mode === "tui" && uiContext && !isAtLeast(version, SINCE) ? oneAtATime(uiContext) : uiContext;
 }
 
-/**
- * @param {Ui} ui
- * @returns {Ui}
- */
+/** @param {Ui} ui @returns {Ui} */
 export function oneAtATime(ui) {
   const turns = new Turns();
   /** Shows the open dialog again. @type {(() => void) | undefined} */

@@ -43,10 +43,7 @@ class Drawing {
  * @param {number} padding columns on the left and on the right; pi's frame of a tool has padding of its own
  */
 export function drawingWith({ tui, codingAgent }, padding) {
-  /**
-   * @param {Theme} theme
-   * @param {(width: number) => Description | undefined} describe gets the number of columns
-   */
+  /** @param {Theme} theme @param {(width: number) => Description | undefined} describe gets the number of columns */
   return (theme, describe) =>
     new Drawing((width) => {
       const description = describe(width - 2 * padding);

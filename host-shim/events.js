@@ -215,10 +215,7 @@ function withImages(message, images) {
   return images.length === 0 ? message : { ...message, content: [{ type: "text", text: message.content }, ...images] };
 }
 
-/**
- * The result with which a handler refuses a tool call.
- * @param {string} reason
- */
+/** The result with which a handler refuses a tool call. @param {string} reason */
 export function refusal(reason) {
   return { block: true, reason };
 }

@@ -220,10 +220,7 @@ export class Extension {
     this.#handle("session_shutdown");
   }
 
-  /**
-   * Adds a handler for an event of pi, unless there is one.
-   * @param {PiEventName} name
-   */
+  /** Adds a handler for an event of pi, unless there is one. @param {PiEventName} name */
   #handle(name) {
     if (this.#handled.has(name)) return;
     this.#handled.add(name);
@@ -315,10 +312,7 @@ export class Extension {
     }
   }
 
-  /**
-   * @param {PiEvent} event
-   * @param {Context} context
-   */
+  /** @param {PiEvent} event @param {Context} context */
   #onToolCall(event, context) {
     this.#lastHandler.restore(event);
     const call = toolCall(event, this.#pi);
@@ -415,10 +409,7 @@ export class Extension {
     this.#view.end();
   }
 
-  /**
-   * @param {import("./load.js").Host["codingAgent"]} codingAgent
-   * @returns {Imports}
-   */
+  /** @param {import("./load.js").Host["codingAgent"]} codingAgent @returns {Imports} */
   #allImports(codingAgent) {
     const calls = this.#calls;
     const bases = {

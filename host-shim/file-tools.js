@@ -61,10 +61,7 @@ export class FileTools {
     }
   }
 
-  /**
-   * @param {FileTool} name
-   * @returns {ToolDefinition}
-   */
+  /** @param {FileTool} name @returns {ToolDefinition} */
   #definition(name) {
     const { createReadToolDefinition, createEditToolDefinition, createWriteToolDefinition } = this.#codingAgent;
     // Each call works in the folder of its own context.
@@ -92,10 +89,7 @@ export class FileTools {
     };
   }
 
-  /**
-   * Allows a call without limits.
-   * @param {unknown} input its arguments
-   */
+  /** Allows a call without limits. @param {unknown} input its arguments */
   allow(input) {
     if (typeof input === "object" && input !== null) this.#judged.set(input, undefined);
   }
@@ -134,10 +128,7 @@ export class FileTools {
     return `An extension has replaced the tool "${name}", so it cannot be confined.`;
   }
 
-  /**
-   * Returns the origin of a tool of this name that is not pi's.
-   * @param {string} name
-   */
+  /** Returns the origin of a tool of this name that is not pi's. @param {string} name */
   #otherTool(name) {
     const found = this.#pi.getAllTools().find((tool) => tool.name === name);
     const own = this.#registered.get(name)?.promptGuidelines;

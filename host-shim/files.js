@@ -376,10 +376,7 @@ function readThroughLink(file, resolved) {
   }
 }
 
-/**
- * Returns the content of a regular file whose links were followed before.
- * @param {string} path
- */
+/** Returns the content of a regular file whose links were followed before. @param {string} path */
 function readFileAndStat(path) {
   const { descriptor, stat } = untrusted.openUserFile(path, { flags: constants.O_NOFOLLOW ?? 0, place: path });
   try {
@@ -542,10 +539,7 @@ function fileError(error) {
   return error;
 }
 
-/**
- * Any other object that was thrown is already an error of the interface.
- * @param {unknown} error
- */
+/** Any other object that was thrown is already an error of the interface. @param {unknown} error */
 function asFileError(error) {
   if (!(error instanceof Error)) return error;
   const { code = "", size } = /** @type {NodeJS.ErrnoException & { size?: number }} */ (error);

@@ -97,10 +97,7 @@ function open({ context, session = context.sessionManager, grant, configDirName,
 /** Returns true if a text is the name of a folder. @param {string} name */
 export const isName = (name) => NAME.test(name);
 
-/**
- * @param {string} session
- * @param {string} key
- */
+/** @param {string} session @param {string} key */
 function nameOf(session, key) {
   return createHash("sha256")
     .update(JSON.stringify([session, key]))

@@ -31,10 +31,7 @@ import { fileURLToPath } from "node:url";
 /** Limit of the number of children that a manifest can grant. */
 const MAX_CHILDREN = 64;
 
-/**
- * @param {URL} url
- * @returns {Manifest}
- */
+/** @param {URL} url @returns {Manifest} */
 export function readManifest(url) {
   const { name, component } = JSON.parse(readFileSync(url, "utf8"));
   if (typeof component?.glue !== "string") {

@@ -77,10 +77,7 @@ export class Models {
     return this.#last;
   }
 
-  /**
-   * Does something when the queue is empty: now, if it is.
-   * @param {() => void} work
-   */
+  /** Does something when the queue is empty: now, if it is. @param {() => void} work */
   afterwards(work) {
     if (this.#last) this.#queue(work);
     else work();
@@ -216,18 +213,12 @@ export class Models {
   }
 }
 
-/**
- * @param {Model | undefined} model
- * @returns {Model | undefined}
- */
+/** @param {Model | undefined} model @returns {Model | undefined} */
 function nameOf(model) {
   return model && { provider: model.provider, id: model.id };
 }
 
-/**
- * @param {Model} model
- * @param {Model | undefined} other
- */
+/** @param {Model} model @param {Model | undefined} other */
 function areEqual(model, other) {
   return model.provider === other?.provider && model.id === other.id;
 }

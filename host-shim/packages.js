@@ -109,10 +109,7 @@ export function ownPackage(folder) {
  * @property {string | undefined} project
  */
 
-/**
- * @param {Bases} bases
- * @returns {Settings}
- */
+/** @param {Bases} bases @returns {Settings} */
 export function readSettings({ cwd: currentCwd, agentDir: currentAgentDir, configDirName, isProjectTrusted }) {
   const [cwd, agentDir, trusted] = [currentCwd(), currentAgentDir(), isProjectTrusted()];
   return {

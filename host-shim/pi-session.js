@@ -24,10 +24,7 @@ export function watchSessions({ AgentSession, VERSION }) {
   };
 }
 
-/**
- * The session of a context; `undefined` where pi does not show it.
- * @param {Context} context
- */
+/** The session of a context; `undefined` where pi does not show it. @param {Context} context */
 export function sessionOf(context) {
   return SESSIONS.get(context.sessionManager);
 }

@@ -25,10 +25,7 @@ export class Programs {
   #watch;
   #showError;
 
-  /**
-   * @param {typeof import("@earendil-works/pi-tui")} tui
-   * @param {(message: string) => void} showError
-   */
+  /** @param {typeof import("@earendil-works/pi-tui")} tui @param {(message: string) => void} showError */
   constructor(tui, showError) {
     this.#watch = new TerminalWatch(tui, () => this.#noteKey());
     this.#showError = showError;

@@ -81,10 +81,7 @@ export class Requests {
     return /** @type {Exclude<Outcome, { tag: "pending" }> | undefined} */ (result);
   }
 
-  /**
-   * Cancels the pending request with this ticket.
-   * @param {bigint} ticket
-   */
+  /** Cancels the pending request with this ticket. @param {bigint} ticket */
   cancel(ticket) {
     for (const pending of this.#pending) if (pending.ticket === ticket) pending.controller.abort();
   }

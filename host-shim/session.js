@@ -48,10 +48,7 @@ export function sessionImports(calls, manifest, isChild) {
   return calls.guarded(functions);
 }
 
-/**
- * Returns true if a session has just started and has no entries of extensions.
- * @param {Session} session
- */
+/** Returns true if a session has just started and has no entries of extensions. @param {Session} session */
 export function isNew(session) {
   let count = 0;
   for (const entry of storedFromLeaf(session)) {

@@ -83,10 +83,7 @@ export class Snapshot {
     this.#add(query, { error });
   }
 
-  /**
-   * @param {() => unknown} query
-   * @param {unknown} result
-   */
+  /** @param {() => unknown} query @param {unknown} result */
   #add(query, result) {
     if (this.#recording) this.#results.push({ query, result: text(result) });
   }

@@ -158,10 +158,7 @@ export function locked(file, work) {
   }
 }
 
-/**
- * Creates the lock file. Returns false if it exists.
- * @param {string} lock
- */
+/** Creates the lock file. Returns false if it exists. @param {string} lock */
 function takeLock(lock) {
   try {
     const descriptor = openSync(lock, "wx", 0o600);

@@ -14,10 +14,7 @@ export class Timers {
   #outputAt;
   #endClock = () => {};
 
-  /**
-   * @param {import("./calls.js").Calls} calls
-   * @param {import("@earendil-works/pi-coding-agent").ExtensionAPI} pi
-   */
+  /** @param {import("./calls.js").Calls} calls @param {import("@earendil-works/pi-coding-agent").ExtensionAPI} pi */
   constructor(calls, pi) {
     this.#calls = calls;
     this.#pi = pi;

@@ -188,10 +188,7 @@ export function registerTool({ pi, host, guest, calls, requests, argumentText },
   });
 }
 
-/**
- * @param {string} text
- * @returns {import("./interface.js").Drawing}
- */
+/** @param {string} text @returns {import("./interface.js").Drawing} */
 function mutedText(text) {
   return { tag: "lines", val: [[{ text, color: "muted", bold: false }]] };
 }

@@ -83,10 +83,7 @@ export class Ui {
     return this.#calls.guarded(functions);
   }
 
-  /**
-   * Shows an error to the user, if there is a session.
-   * @param {string} message
-   */
+  /** Shows an error to the user, if there is a session. @param {string} message */
   showError(message) {
     this.show(message, "error");
   }

@@ -51,6 +51,7 @@ pub struct OpenEntry {
 
 /// The work of an entry without the model.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "a run has at most one")]
 pub enum Work {
     /// A command is to run, or runs.
     Step(OpenStep),
