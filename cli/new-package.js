@@ -5,10 +5,7 @@ import { Failure, quoted } from "./words.js";
 const NAME = /^(?:@[a-z0-9][a-z0-9._-]*\/)?([a-z0-9][a-z0-9_-]*)$/;
 const MAX_NAME = 214;
 
-/**
- * Returns the name of a package without its scope; throws if it is not a valid name.
- * @param {string} name
- */
+/** Returns the name of a package without its scope; throws if it is not a valid name. @param {string} name */
 export function shortName(name) {
   const short = name.length <= MAX_NAME ? NAME.exec(name)?.[1] : undefined;
   if (short === undefined || short === "node_modules") {

@@ -81,10 +81,7 @@ export const isProject = () => existsSync(join(".pi", "workflows"));
 /** Returns true if the current folder is a package with workflows, or lies in one. */
 export const isInPackage = () => !isProject() && packageAround(resolve(".")) !== undefined;
 
-/**
- * Returns the path; throws if something other than a folder is there.
- * @param {string} path
- */
+/** Returns the path; throws if something other than a folder is there. @param {string} path */
 function folderIfThere(path) {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === false)
     throw new Failure(`${shortened(path)} is not a folder.`);

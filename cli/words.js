@@ -19,10 +19,7 @@ export function inWords(error) {
   return String(error?.message ?? error);
 }
 
-/**
- * Text typed by the user, shortened for a message.
- * @param {string} text
- */
+/** Text typed by the user, shortened for a message. @param {string} text */
 export const quoted = (text) => `"${shortened(text)}"`;
 
 /** Characters that are invisible or change the direction of writing. */

@@ -34,10 +34,7 @@ export function checkKept(folders, place, stat) {
   }
 }
 
-/**
- * Returns the links in a folder, and those in the folders to which these lead.
- * @param {string} top absolute
- */
+/** Returns the links in a folder, and those in the folders to which these lead. @param {string} top absolute */
 function linksIn(top) {
   /** @type {Set<string>} */
   const found = new Set();

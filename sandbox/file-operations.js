@@ -140,10 +140,7 @@ class Paths {
   #paths;
   #check;
 
-  /**
-   * @param {string[]} paths
-   * @param {Check} check
-   */
+  /** @param {string[]} paths @param {Check} check */
   constructor(paths, check) {
     this.#paths = paths;
     this.#check = check;
@@ -259,10 +256,7 @@ class FilesByDescriptor extends Files {
     }
   }
 
-  /**
-   * @param {string} path
-   * @param {boolean} create
-   */
+  /** @param {string} path @param {boolean} create */
   async #opened(path, create) {
     try {
       return new Opened(path, O_PATH | O_NOFOLLOW);

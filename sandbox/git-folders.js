@@ -245,10 +245,7 @@ function workTreeOfConfig(folder) {
   return found;
 }
 
-/**
- * Returns the folders of objects from which a folder of git takes objects.
- * @param {string} folder
- */
+/** Returns the folders of objects from which a folder of git takes objects. @param {string} folder */
 function otherObjects(folder) {
   const found = [join(folder, "objects")];
   for (let at = 0; at < found.length; at += 1) {

@@ -83,10 +83,7 @@ class Search {
   #paths;
   #except;
 
-  /**
-   * @param {string[]} paths
-   * @param {string[]} except
-   */
+  /** @param {string[]} paths @param {string[]} except */
   constructor(paths, except) {
     this.#paths = new Set(paths);
     this.#except = new Set(except);
@@ -129,10 +126,7 @@ class Search {
     return folders;
   }
 
-  /**
-   * @param {string} path
-   * @param {string} folder
-   */
+  /** @param {string} path @param {string} folder */
   #addFile(path, folder) {
     try {
       const stat = lstatSync(path, { throwIfNoEntry: false });

@@ -67,10 +67,7 @@ export class Hidden {
   #ids = new Set();
   #cwd;
 
-  /**
-   * @param {Place[]} places absolute, without links
-   * @param {string} cwd
-   */
+  /** @param {Place[]} places absolute, without links @param {string} cwd */
   constructor(places, cwd) {
     this.places = places;
     this.#cwd = cwd;

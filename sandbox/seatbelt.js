@@ -9,10 +9,7 @@ const DEVICES = ["/dev/null", "/dev/zero", "/dev/random", "/dev/urandom", "/dev/
 /** The socket of the service that resolves the names of hosts. */
 const NAME_SERVICE = "/private/var/run/mDNSResponder";
 
-/**
- * Returns the profile. Of several rules that match, the last one holds.
- * @param {Sandbox} sandbox
- */
+/** Returns the profile. Of several rules that match, the last one holds. @param {Sandbox} sandbox */
 export function profile({ writable, readOnly, network, temporary, hidden, fixed, unreadable, kept }) {
   const rules = ["(version 1)", "(allow default)"];
   // Programs that are started by a service of the system run outside of the sandbox.
@@ -34,10 +31,7 @@ export function profile({ writable, readOnly, network, temporary, hidden, fixed,
   return rules.join("\n");
 }
 
-/**
- * Returns the folders that contain these paths.
- * @param {string[]} paths absolute
- */
+/** Returns the folders that contain these paths. @param {string[]} paths absolute */
 function foldersAbove(paths) {
   const above = paths.flatMap((path) => path.split("/").map((_, end, parts) => parts.slice(0, end).join("/")));
   return [...new Set(above)].filter((path) => path !== "");

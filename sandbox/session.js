@@ -397,10 +397,7 @@ export class SandboxSession {
     });
   }
 
-  /**
-   * @param {string} reason or its key in `READ_ONLY`
-   * @param {string[]} paths
-   */
+  /** @param {string} reason or its key in `READ_ONLY` @param {string[]} paths */
   #addReadOnly(reason, paths) {
     const why = READ_ONLY[/** @type {keyof typeof READ_ONLY} */ (reason)] ?? reason;
     if (paths.length > 0) this.#readOnly.set(why, [...(this.#readOnly.get(why) ?? []), ...paths]);
@@ -613,10 +610,7 @@ function withoutSlash(path) {
   return path === "/" ? path : path.replace(/\/$/, "");
 }
 
-/**
- * Returns the paths that are not below another one.
- * @param {string[]} paths
- */
+/** Returns the paths that are not below another one. @param {string[]} paths */
 function outermost(paths) {
   /** By path without a slash at the end: a path is a folder if one of its forms is. @type {Map<string, string>} */
   const named = new Map();

@@ -403,10 +403,7 @@ function split(path) {
   return { folder: parts.join("/"), name };
 }
 
-/**
- * @param {import("node:fs").BigIntStats} a
- * @param {import("node:fs").BigIntStats} b
- */
+/** @param {import("node:fs").BigIntStats} a @param {import("node:fs").BigIntStats} b */
 const isSame = (a, b) => a.dev === b.dev && a.ino === b.ino;
 
 /**

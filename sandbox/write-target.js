@@ -45,10 +45,7 @@ export function absolutePath(path, cwd) {
   return isAbsolute(argument) ? resolve(argument) : resolve(cwd, argument);
 }
 
-/**
- * Expands a path: `~` is the home, a leading `@` is left out, and `file://` is an address.
- * @param {string} path
- */
+/** Expands a path: `~` is the home, a leading `@` is left out, and `file://` is an address. @param {string} path */
 function normalized(path) {
   let argument = path.replace(UNICODE_SPACES, " ");
   if (argument.startsWith("@")) argument = argument.slice(1);
@@ -59,10 +56,7 @@ function normalized(path) {
   return argument.startsWith("file://") ? fileURLToPath(argument) : argument;
 }
 
-/**
- * Converts a path of Git Bash, MSYS, Cygwin or WSL that names a drive.
- * @param {string} path
- */
+/** Converts a path of Git Bash, MSYS, Cygwin or WSL that names a drive. @param {string} path */
 function windowsPath(path) {
   const [, drive, rest = ""] =
     (!path.startsWith("//") && !path.includes("\\") && path.match(/^\/(?:mnt\/|cygdrive\/)?([a-z])(?:\/(.*))?$/i)) ||
@@ -132,10 +126,7 @@ export function namesLike(folder, name) {
   return names;
 }
 
-/**
- * @param {string} path
- * @returns {string | undefined}
- */
+/** @param {string} path @returns {string | undefined} */
 function linkTarget(path) {
   const entry = lstatSync(path, { throwIfNoEntry: false });
   return entry?.isSymbolicLink() ? readlinkSync(path) : undefined;

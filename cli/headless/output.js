@@ -68,10 +68,7 @@ export function writeAll(descriptor, text) {
     }
 }
 
-/**
- * Opens a file to append whole lines to it, or a pipe or device that exists.
- * @param {string} file
- */
+/** Opens a file to append whole lines to it, or a pipe or device that exists. @param {string} file */
 export function openForLines(file) {
   const { path, device, place } = placeOf(file);
   if (device) return openSync(path, constants.O_WRONLY | constants.O_APPEND | constants.O_NONBLOCK);

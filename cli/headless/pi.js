@@ -171,10 +171,7 @@ export async function endProcess(pid) {
   if (!isOver) ended("SIGKILL");
 }
 
-/**
- * @param {NodeJS.ReadableStream} stream
- * @param {(line: string) => void} use
- */
+/** @param {NodeJS.ReadableStream} stream @param {(line: string) => void} use */
 function eachLine(stream, use) {
   const decoder = new StringDecoder("utf8");
   let rest = "";

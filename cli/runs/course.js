@@ -21,10 +21,7 @@ export function reportIn(path, taskId) {
   return openSession(path, (file) => runIn(file, taskId));
 }
 
-/**
- * @param {SessionFile} file
- * @param {string} taskId
- */
+/** @param {SessionFile} file @param {string} taskId */
 function runIn(file, taskId) {
   const newest = newestIn(file, taskId);
   if (!newest) return undefined;

@@ -195,10 +195,7 @@ function count(value) {
 /** @param {string} a @param {string} b */
 const compare = (a, b) => (a === b ? 0 : a < b ? -1 : 1);
 
-/**
- * The least, the median and the greatest of some numbers; `undefined` without numbers.
- * @param {number[]} values
- */
+/** The least, the median and the greatest of some numbers; `undefined` without numbers. @param {number[]} values */
 export function spread(values) {
   if (values.length === 0) return undefined;
   const sorted = values.toSorted((a, b) => a - b);

@@ -225,10 +225,7 @@ export class Children {
     this.#waiting.clear();
   }
 
-  /**
-   * @param {Running} child
-   * @param {any} event
-   */
+  /** @param {Running} child @param {any} event */
   #watch(child, event) {
     // An answer that is paid for is told at once: the guest applies its bounds before an agent's next request.
     if (event.type === "turn_end") return this.#tell(child);
@@ -318,10 +315,7 @@ async function work(session, prompt, signal) {
   } while (!session.isIdle && !signal.aborted);
 }
 
-/**
- * A call of a tool in a few words.
- * @param {any} event
- */
+/** A call of a tool in a few words. @param {any} event */
 function callOf({ toolName, args }) {
   const first = Object.values(args ?? {}).find((value) => typeof value === "string") ?? "";
   return plainText(`${toolName} ${first}`).replaceAll(/\s+/g, " ").trim().slice(0, MAX_CALL);

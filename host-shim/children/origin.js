@@ -36,10 +36,7 @@ export class Origin {
   #files;
   #isTold = false;
 
-  /**
-   * @param {Host} host
-   * @param {AgentSession} session
-   */
+  /** @param {Host} host @param {AgentSession} session */
   constructor(host, session) {
     this.#host = host;
     this.session = session;

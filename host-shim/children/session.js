@@ -131,10 +131,7 @@ function keepInactive(session, runtime, tools) {
   };
 }
 
-/**
- * Ends a child's session: its extensions handle the end, and all its work stops.
- * @param {AgentSession} session
- */
+/** Ends a child's session: its extensions handle the end, and all its work stops. @param {AgentSession} session */
 export async function closeChildSession(session) {
   await atMost(CLOSING, session.extensionRunner.emit({ type: "session_shutdown", reason: "quit" }));
   session.dispose();
@@ -345,10 +342,7 @@ function unlessAborted(handler, signal) {
     });
 }
 
-/**
- * @param {Context} context
- * @param {import("../interface.js").Model | undefined} wanted
- */
+/** @param {Context} context @param {import("../interface.js").Model | undefined} wanted */
 function modelOf({ modelRegistry, model }, wanted) {
   if (!wanted) return model;
   const found = modelRegistry.find(wanted.provider, wanted.id);
