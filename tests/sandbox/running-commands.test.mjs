@@ -2,23 +2,32 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import {
+  closeSync,
+  constants,
   existsSync,
+  linkSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readFileSync,
   realpathSync,
-  renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { SandboxSession } from "#sandbox";
 import { RunningCommands } from "../../sandbox/running-commands.js";
+import { privateFolder } from "../../sandbox/session-folder.js";
 
+const SWAP = new URL("../pi/harness/swap.py", import.meta.url).pathname;
 const LINUX = { skip: process.platform === "linux" ? false : "needs Linux" };
 
 /** @param {import("node:test").TestContext} t */
@@ -34,6 +43,43 @@ function sleeping(t, line = "exec sleep 100") {
   t.after(() => child.kill("SIGKILL"));
   return { id: Number(child.pid), end: async () => (child.kill("SIGKILL"), await once(child, "exit")) };
 }
+
+test(
+  "what is removed before a command lies in its folder for temporary files, whatever a process does to names",
+  LINUX,
+  async (t) => {
+    const root = folder(t);
+    const temporary = join(privateFolder(), createHash("sha256").update(root).digest("hex").slice(0, 16));
+    for (const path of [root, temporary])
+      for (const name of ["sub", "outside"]) mkdirSync(join(path, name), { recursive: true });
+    t.after(() => rmSync(temporary, { recursive: true }));
+    for (const name of ["sub/file", "outside/file"]) writeFileSync(join(root, name), "untouched");
+    symlinkSync(join(root, "sub"), join(temporary, "link"));
+    const swap = spawn("python3", [SWAP, join(temporary, "sub"), join(temporary, "link")]);
+    t.after(() => swap.kill("SIGKILL"));
+    await once(swap.stdout, "data");
+    const session = new SandboxSession(() => ({ path: join(root, "none"), name: "the agent's folder" }));
+    t.after(() => session.end());
+    const limits = { writable: [], hidden: [], network: true, notice: "" };
+    let removed = 0;
+    for (let round = 0; round < 40; round += 1) {
+      for (const name of ["sub", "link"]) {
+        try {
+          const descriptor = openSync(join(temporary, name), constants.O_RDONLY | constants.O_NOFOLLOW);
+          linkSync(join(root, "outside/file"), `/proc/self/fd/${descriptor}/file`);
+          closeSync(descriptor);
+        } catch {
+          // It is the link at this moment, or has the file.
+        }
+      }
+      await session.command("call", "true", limits, { cwd: root, session: root }).catch(() => {});
+      session.ended("call");
+      assert.equal(readFileSync(join(root, "sub/file"), "utf8"), "untouched", `round ${round}`);
+      removed += lstatSync(join(root, "outside/file")).nlink === 1 ? 1 : 0;
+    }
+    assert.ok(removed > 0, "something was removed");
+  },
+);
 
 suite("a command line", LINUX, () => {
   const reach = { writable: [], temporary: "/tmp/own", places: [], sealed: [] };
