@@ -202,8 +202,9 @@ export class Confinement {
   async #result({ toolName, toolCallId, content }, signal) {
     if (!Array.isArray(content)) return undefined;
     if (toolName === "bash") await this.#sandbox.settled(signal);
+    const isLeft = toolName === "bash" && !signal?.aborted && this.#sandbox.isLeft;
     const output = content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
-    const notices = [this.#sandbox.notice(toolCallId, output), toolName === "bash" && this.#sandbox.isLeft && LEFT];
+    const notices = [this.#sandbox.notice(toolCallId, output), isLeft && LEFT];
     const told = notices.flatMap((notice) => (notice ? { type: "text", text: plainText(notice) } : []));
     return told.length === 0 ? undefined : { content: [...content, ...told] };
   }
