@@ -289,10 +289,10 @@ Look [at] *all* of the places | where it is used
     );
     session.user(5);
     add("a.jsonl", session);
-    const words = "“Look” leads back with `again`, after 3 loops";
+    const words = "“Look” leads back with `again`, after 20 loops";
     const { pause, course } = JSON.parse(run("--format", "json").stdout);
     assert.deepEqual([pause, course.spans.at(-1)], [words, { kind: "pause", from: at(1), to: at(5), reason: words }]);
-    assert.match(run("--format", "html").stdout, /leads back with `again`, after 3 loops/);
+    assert.match(run("--format", "html").stdout, /leads back with `again`, after 20 loops/);
   });
 
   test("reports a run of the reference", (t) => {

@@ -138,7 +138,7 @@ export const PLACES = {
   "settings of a project, for the command line": {
     path: ".pi/settings.json",
     content: '{"sessionDir":"/VICTIM"}',
-    use: async () => [newSessionFile("id"), await listedPackages("/nowhere")],
+    use: async () => [newSessionFile("id", true), await listedPackages("/nowhere")],
   },
   "settings of a project, as a child begins": {
     path: ".pi/settings.json",

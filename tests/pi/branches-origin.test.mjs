@@ -54,14 +54,14 @@ const FILES = [
     later: `{ "name": "pack", "version": "1.0.0", "pi": { "extensions": ["./index.js"] } }`,
   },
   { path: "$P/other/named.js", later: extension("LATER-named") },
-  { path: "$P/other/shell", later: `#!/bin/bash\necho x >> $S/shell\nexec bash "$@"` },
+  { path: "$P/../shell", later: `#!/bin/bash\necho x >> $S/shell\nexec bash "$@"` },
   { path: "$P/other/npm", later: `#!/bin/bash\necho x >> $S/npm\nexit 1` },
   {
     path: "$P/.pi/settings.json",
     first: JSON.stringify({ shellCommandPrefix: "export PREFIX=FIRST-prefix" }),
     later: JSON.stringify({
       shellCommandPrefix: "echo x >> $S/prefix; export PREFIX=LATER-prefix",
-      shellPath: "$P/other/shell",
+      shellPath: "$P/../shell",
       npmCommand: ["$P/other/npm"],
       packages: ["../pack", "npm:no-such-package-of-pi-workflows"],
       extensions: ["../other/named.js"],
@@ -203,7 +203,7 @@ for (const version of VERSIONS) {
             index % 2 ? write(path, content) : byCommand({ path, content }),
           ),
         },
-        { calls: [bash(`chmod +x other/*`)] },
+        { calls: [bash(`chmod +x other/* ../shell`)] },
       );
       for (const { path, content } of later) assert.equal(readFileSync(path, "utf8"), content);
       assert.deepEqual([made.A, made.B], [first.session, first.session]);
@@ -219,7 +219,7 @@ for (const version of VERSIONS) {
 
       // After a reload it is what the session has.
       for (const { path, later } of FILES) put(path, later);
-      await run({ calls: [bash(`chmod +x other/*`)] });
+      await run({ calls: [bash(`chmod +x other/* ../shell`)] });
       await rpc.prompt("/again");
       const again = await run();
       assert.ok(again.session.filter((name) => name.startsWith("later")).length > 12, String(again.session));
