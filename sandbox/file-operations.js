@@ -239,11 +239,7 @@ class Files {
 }
 
 class FilesByDescriptor extends Files {
-  /**
-   * Returns a descriptor.
-   * @param {string} path
-   * @param {number} flags
-   */
+  /** Returns a descriptor. @param {string} path @param {number} flags */
   async open(path, flags) {
     const opened = await this.#opened(realPath(path), (flags & O_CREAT) !== 0);
     try {
@@ -307,11 +303,7 @@ class FilesByDescriptor extends Files {
 }
 
 class FilesByName extends Files {
-  /**
-   * Returns a descriptor.
-   * @param {string} path
-   * @param {number} flags
-   */
+  /** Returns a descriptor. @param {string} path @param {number} flags */
   async open(path, flags) {
     const place = realPath(path);
     const found = lstatSync(place, { throwIfNoEntry: false, bigint: true });

@@ -25,11 +25,7 @@ import { absolutePath, isBelow, realPath, spellings } from "./write-target.js";
 /** Errors of a path that no process of this user reaches. */
 const UNREACHABLE = ["EACCES", "EPERM", "ELOOP", "ENAMETOOLONG"];
 
-/**
- * Returns what rules hide now.
- * @param {string[]} rules as paths of an agent, see `absolutePath`
- * @param {string} cwd
- */
+/** Returns what rules hide now. @param {string[]} rules as paths of an agent, see `absolutePath` @param {string} cwd */
 export function findHidden(rules, cwd) {
   /** @type {Map<string, Place>} */
   const places = new Map();
@@ -117,11 +113,7 @@ export class Hidden {
     return names;
   }
 
-  /**
-   * Throws if a file is hidden.
-   * @param {string} place its path, without links
-   * @param {Stat} [stat] if it exists
-   */
+  /** Throws if a file is hidden. @param {string} place its path, without links @param {Stat} [stat] if it exists */
   check(place, stat) {
     if (this.holds(place, stat)) throw new Error(`${place} is hidden`);
   }
@@ -143,10 +135,7 @@ export class Hidden {
     return this.#names;
   }
 
-  /**
-   * Returns true if a path, or a folder that contains it, is hidden.
-   * @param {string} place absolute, without links
-   */
+  /** Returns true if a path, or a folder that contains it, is hidden. @param {string} place absolute, without links */
   isHidden(place) {
     if (this.#isBelowName(place)) return true;
     for (let path = place; ; path = dirname(path)) {
@@ -261,11 +250,7 @@ export function otherMounts(paths) {
 
 /** @typedef {{ device: string, root: string, point: string }} Mount */
 
-/**
- * Returns the mounts that a process sees.
- * @param {string | number} id
- * @returns {Mount[]}
- */
+/** Returns the mounts that a process sees. @param {string | number} id @returns {Mount[]} */
 export const mountsOf = (id) =>
   readFileSync(`/proc/${id}/mountinfo`, "utf8").split("\n").filter(Boolean).map(parsedMount);
 

@@ -211,8 +211,9 @@ export class RunningCommands {
       (unlessFails(() => readdirSync(folder)) ?? []).map((name) => join(folder, name)),
     );
     const late = all.filter((file) => !known.has(file));
-    for (const file of late) if (!this.#running(file)) this.#remove(file);
-    return late.some((file) => this.#running(file));
+    const over = late.filter((file) => !this.#running(file));
+    for (const file of over) this.#remove(file);
+    return late.length > over.length;
   }
 
   /** @param {string} file */

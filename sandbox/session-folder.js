@@ -30,11 +30,7 @@ const STICKY = 0o1000;
  * @property {string} running a folder with the process ids of the command lines of this process
  */
 
-/**
- * Returns the paths of a session, and creates the folders.
- * @param {string} session its id
- * @returns {SessionFolder}
- */
+/** Returns the paths of a session, and creates the folders. @param {string} session its id @returns {SessionFolder} */
 export function sessionFolder(session) {
   const name = createHash("sha256").update(session).digest("hex").slice(0, 16);
   const temporary = join(privateFolder(), name);

@@ -60,10 +60,7 @@ export class SandboxSession {
   #session = new AbortController();
   /** The folder of the session; `undefined` until it is needed. @type {SessionFolder | undefined} */
   #folder;
-  /**
-   * The paths in the list that the last command line could not write, by the reason.
-   * @type {Map<string, string[]>}
-   */
+  /** The paths in the list that the last command line could not write, by the reason. @type {Map<string, string[]>} */
   #readOnly = new Map();
   /**
    * The folders for which `.git/` stands in `write`, decided at the start of the session; `undefined` before it.
