@@ -11,7 +11,7 @@ import { dirname, join, relative, sep } from "node:path";
 import { otherMounts } from "./hidden-paths.js";
 import { known } from "./known.js";
 import { Mounts, OUTSIDE } from "./mounts.js";
-import { findProgram } from "./programs.js";
+import { LIBRARIES, findProgram } from "./programs.js";
 import { seccompFilter } from "./seccomp.js";
 import { privateFolder } from "./session-folder.js";
 import { quoted } from "./shell-quote.js";
@@ -52,7 +52,8 @@ const FIRST = "/dev/sh";
 /**
  * The command line of the first process. Its first argument is the id of the host, the others are the command. Descriptor
  * 5 is the status of bubblewrap. The host must still be the parent of bubblewrap: otherwise the host ended before
- * bubblewrap asked the kernel to be killed with its parent. The shell's own messages about the command are left out.
+ * bubblewrap asked the kernel to be killed with its parent. The shell's own messages about the command are left out. Libraries of the
+ * environment, which may be the command's in here, are the command's alone.
  * @param {string} check lines that end the shell unless the sandbox is built as it should be
  */
 const firstLine = (check) => `read -r PI_CONFINED <&5; exec 5<&-
@@ -60,6 +61,9 @@ case $PI_CONFINED in *") "[!ZX]" $1 "*) ;; *) echo "The process that confined th
 unset PI_CONFINED; shift
 ${check}
 exec ${OUTSIDE}<&- 6>&2 2>/dev/null
+${Object.keys(LIBRARIES)
+  .flatMap((name) => (process.env[name] === undefined ? [] : `export ${name}=${quoted(process.env[name])}; `))
+  .join("")}
 "$@" 2>&6 6>&-
 exit $?`;
 
@@ -84,7 +88,7 @@ function bubblewrapArguments(sandbox) {
   const mounts = new Mounts([...hidden, ...unreadable]);
   try {
     const { args } = mounts;
-    args.push(...ISOLATION);
+    args.push(...ISOLATION, ...Object.keys(LIBRARIES).flatMap((name) => ["--unsetenv", name]));
     if (!network) args.push("--unshare-net");
     args.push(
       everything ? "--bind" : "--ro-bind",

@@ -53,7 +53,8 @@ const LOOKS = {
   },
 };
 
-parentPort?.on("message", ({ name, parameters, known: other }) => {
+parentPort?.on("message", ({ name, parameters, known: other, env }) => {
+  process.env = env;
   learn(other);
   let answer;
   try {

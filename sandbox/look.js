@@ -2,7 +2,7 @@
 // folder takes seconds, and one at a dead network file system never ends, while the thread of the sessions must go on.
 // The thread starts with the first look, stays, and keeps no process alive.
 import { once } from "node:events";
-import { SHARE_ENV, Worker } from "node:worker_threads";
+import { Worker } from "node:worker_threads";
 
 import { known, learn } from "./known.js";
 import { unlessFails } from "./plain.js";
@@ -67,7 +67,7 @@ async function ask(request, what, end) {
   let answer;
   try {
     own.ref();
-    own.postMessage({ ...request, known });
+    own.postMessage({ ...request, known, env: { ...process.env } });
     const over = once(own, "exit", done).then(() => Promise.reject(new Error("the thread that looks has ended")));
     [answer] = await Promise.race([once(own, "message", done), over, aborted(end.signal)]);
     learn(answer.known);
@@ -98,7 +98,9 @@ function exit(code) {
 /** Starts the thread. */
 function begun() {
   if (!process.listeners("exit").includes(exit)) process.on("exit", exit);
-  const own = new Worker(new URL("./look-thread.js", import.meta.url), { env: SHARE_ENV, execArgv: [] });
+  // Otherwise the thread would load what NODE_OPTIONS names, which a command may have written since this process began.
+  const env = { ...process.env, NODE_OPTIONS: "" };
+  const own = new Worker(new URL("./look-thread.js", import.meta.url), { env, execArgv: [] });
   // Without a listener, an error of the thread would be one of the process.
   own.on("error", () => {});
   own.on("exit", () => {

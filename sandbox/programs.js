@@ -13,13 +13,12 @@ import { isBelow, realPath, upwards } from "./write-target.js";
 const SYSTEM_FOLDERS = ["/usr/bin", "/usr/local/bin", "/run/current-system/sw/bin"];
 /** The folders of the system for `root`, who can write everything. */
 const OF_SYSTEM = ["/usr", "/bin", "/sbin", "/nix/store"];
-/** The programs of this package, and those that the host takes for its searches. */
+/** The programs of this package, and those that the host takes for its searches, beside the `git` that tells it the branch. */
 const [OWN, SEARCHES] = [["bwrap", "stat", "mkfifo"], { grep: ["rg"], find: ["fd", "fdfind"] }];
-/** The variables with paths, and what separates these. */
-const VARIABLES = {
-  ...{ BASH_ENV: "\0", ENV: "\0", RIPGREP_CONFIG_PATH: "\0", RUNNER_TEMP: "\0", GITHUB_ACTION_PATH: "\0" },
-  ...{ LD_LIBRARY_PATH: /[:;]/, LD_PRELOAD: /[\s:]+/, LD_AUDIT: ":" },
-};
+/** The variables with the path of a file or folder. */
+const FILES = ["BASH_ENV", "ENV", "RIPGREP_CONFIG_PATH", "RUNNER_TEMP", "GITHUB_ACTION_PATH"];
+/** The variables with the paths of libraries, and what separates these. */
+export const LIBRARIES = { LD_LIBRARY_PATH: /[:;]/, LD_PRELOAD: /[\s:]+/, LD_AUDIT: ":", GCONV_PATH: ":" };
 
 /**
  * Returns the path of a program to be started outside of the sandbox, which no confined command can have written.
@@ -72,7 +71,8 @@ export function keptPlaces({ path: shell = "/bin/bash", prefix = "" }, cwd, prog
       `${shell} does not read the lines of sh, as confined commands need: set shellPath to bash, zsh or sh`,
     );
   if (projectOf(shell)) refuse(shell);
-  const read = Object.entries(VARIABLES).flatMap(([name, separator]) => {
+  const variables = [...FILES.map((name) => /** @type {const} */ ([name, "\0"])), ...Object.entries(LIBRARIES)];
+  const read = variables.flatMap(([name, separator]) => {
     const parts = process.env[name] ? process.env[name].split(separator) : [];
     // An empty folder of libraries is the working directory, and a library without a folder lies in one of those folders.
     return parts.filter((part) => name !== "LD_PRELOAD" || part.includes("/")).map((part) => [name, part || "."]);
@@ -81,10 +81,14 @@ export function keptPlaces({ path: shell = "/bin/bash", prefix = "" }, cwd, prog
   if (unclear) throw new Error(`${unclear[0]} is ${unclear[1]}, which only a shell can expand. Set it to a path`);
   if (kind === "zsh")
     for (const name of [".zshenv", ".zshenv.zwc"]) read.push([name, join(process.env.ZDOTDIR || homedir(), name)]);
+  // A bash reads it that ssh has started, without another shell around it.
+  if ((process.env.SSH_CLIENT ?? process.env.SSH2_CLIENT) !== undefined && !(Number(process.env.SHLVL) > 0))
+    read.push([".bashrc", join(homedir(), ".bashrc")]);
   for (const path of prefix.match(/(~|\$HOME)?\/[^\s"'`;|&(){}<>$:]+/g) ?? [])
     read.push(["the prefix", path.replace(/^(~|\$HOME)/, homedir)]);
   const shells = existsSync(shell) ? [shell] : ["which", "bash", "sh"];
-  for (const name of [...SEARCHES.grep, ...SEARCHES.find, ...shells, ...known.programs]) read.push(...before(name));
+  for (const name of [...Object.values(SEARCHES).flat(), "git", ...shells, ...known.programs])
+    read.push(...before(name));
   read.push(...OWN.flatMap((name) => before(name, SYSTEM_FOLDERS)), ...(programs ? [["its host", programs]] : []));
   const places = read.map(([name, path]) => ({ name: `the place of ${name}`, path: resolve(cwd, path) }));
   return places.filter(({ name, path }) => !isFixed(path) && (name !== "the place of the prefix" || existsSync(path)));

@@ -5,8 +5,10 @@
 //   has nothing left to do
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync, writeSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import threads from "node:worker_threads";
 import { SandboxSession } from "#sandbox";
 
 const [folder, count, exits] = process.argv.slice(2);
@@ -16,8 +18,17 @@ writeFileSync(begun, "");
 const preload = `import fs from "node:fs";
 fs.appendFileSync(${JSON.stringify(begun)}, "x");
 fs.openSync(${JSON.stringify(pipe)}, "r");`;
-// Read by the threads that begin from now on.
-process.env.NODE_OPTIONS = `--import=data:text/javascript;base64,${Buffer.from(preload).toString("base64")}`;
+const execArgv = [`--import=data:text/javascript;base64,${Buffer.from(preload).toString("base64")}`];
+const { Worker } = threads;
+threads.Worker = class extends Worker {
+  /** @param {URL} url @param {import("node:worker_threads").WorkerOptions} options */
+  constructor(url, options) {
+    super(url, { ...options, execArgv });
+  }
+};
+syncBuiltinESMExports();
+// No thread loads what it names.
+process.env.NODE_OPTIONS = "--import=./not-there.mjs";
 
 const session = new SandboxSession(() => ({ path: folder, name: "the agent's folder" }));
 const limits = { writable: [], network: true, notice: "" };

@@ -70,6 +70,12 @@ const WAYS = {
     lines: ["mkdir -p ~/lib; cp ~/p.so ~/lib/p.so"],
     needs: "cc",
   },
+  "a library in its own folder for temporary files": {
+    env: { LD_PRELOAD: "/tmp/p.so" },
+    lines: ["cp ~/first.so /tmp/p.so", ":"],
+    needs: "cc",
+  },
+  "the start-up file of a bash below ssh": { env: { SSH_CLIENT: "x", SHLVL: "0" }, lines: ["echo 'EVIL' > ~/.bashrc"] },
   "a library without a folder": {
     env: { LD_PRELOAD: "p2.so", LD_LIBRARY_PATH: "/none:HOME/lib/" },
     lines: ["mkdir -p ~/lib; cp ~/p.so ~/lib/p2.so"],
@@ -94,8 +100,12 @@ suite("outside of the sandbox", { skip: process.platform === "linux" ? false : "
         const { root, home, run } = place(t, user, there);
         symlinkSync("real", join(home, "link"));
         if (needs === "cc") {
-          const source = `#include <fcntl.h>\n__attribute__((constructor)) static void f(void) { open("${root}/outside/library", O_CREAT | O_WRONLY, 0644); }\n`;
-          execFileSync("cc", ["-shared", "-fPIC", "-xc", "-", "-o", join(home, "p.so")], { input: source });
+          // `first` writes by the descriptor that the first process of the sandbox has.
+          for (const [name, at] of Object.entries({ p: "", first: "/proc/self/fd/7" })) {
+            const opens = `open("${at}${root}/outside/library", O_CREAT | O_WRONLY, 0644);`;
+            const input = `#include <fcntl.h>\n__attribute__((constructor)) static void f(void) { ${opens} }\n`;
+            execFileSync("cc", ["-shared", "-fPIC", "-xc", "-", "-o", join(home, `${name}.so`)], { input });
+          }
         }
         const before = readdirSync(home);
         const given = { writable: writable.map((path) => join(root, path)), shell, prefix };
@@ -115,7 +125,7 @@ suite("outside of the sandbox", { skip: process.platform === "linux" ? false : "
             "home/.local/bin/rg": "#!/bin/sh\n",
             "home/.local/bin/other": "",
           });
-          const names = ["rg", "fd", "fdfind"].flatMap((name) => [`~/.local/bin/${name}`, `~/none/bin/${name}`]);
+          const names = ["rg", "fd", "fdfind", "git"].flatMap((name) => [`~/.local/bin/${name}`, `~/none/bin/${name}`]);
           const lines = names.flatMap((path) => [
             `mkdir -p $(dirname ${path}); echo x > ${path}`,
             `rm -f ${path}; cp /bin/true ${path}`,
