@@ -20,7 +20,7 @@ const REPLACED = "\uFFFD";
  * folders that contain something unreadable or too deep (`closed`). Links of one file that all lie inside are not
  * returned.
  * @param {string[]} paths absolute, none below another
- * @param {string[]} [except] folders that count as outside
+ * @param {string[]} [except] files and folders that count as outside
  * @returns {Found}
  */
 export function linkedOutside(paths, except = []) {
@@ -32,7 +32,7 @@ export function linkedOutside(paths, except = []) {
  * that cannot be searched for such files; if there are too many, the innermost folders that contain all of them and are few
  * enough. `linked` are those that contain such a file.
  * @param {string[]} paths absolute, none below another
- * @param {string[]} except read-only folders in the writable paths
+ * @param {string[]} except read-only files and folders in the writable paths
  * @returns {Found & { readOnly: string[] }}
  */
 export function readOnlyIn(paths, except) {
@@ -120,7 +120,7 @@ class Search {
       if (entry.isDirectory()) {
         if (!this.#except.has(path)) folders.push(path);
       } else if (entry.isSocket()) this.#sockets.push(path);
-      else if (!entry.isSymbolicLink()) this.#addFile(path, folder);
+      else if (!entry.isSymbolicLink() && !this.#except.has(path)) this.#addFile(path, folder);
     }
     if (entries.some(({ name }) => name.includes(REPLACED)) && hasUnnamed(folder)) this.#close(folder);
     return folders;

@@ -19,13 +19,13 @@ const preload = `import fs from "node:fs";
 fs.appendFileSync(${JSON.stringify(begun)}, "x");
 fs.openSync(${JSON.stringify(pipe)}, "r");`;
 const execArgv = [`--import=data:text/javascript;base64,${Buffer.from(preload).toString("base64")}`];
-const { Worker } = threads;
-threads.Worker = class extends Worker {
+class Hanging extends threads.Worker {
   /** @param {URL} url @param {import("node:worker_threads").WorkerOptions} options */
   constructor(url, options) {
     super(url, { ...options, execArgv });
   }
-};
+}
+Object.assign(threads, { Worker: Hanging });
 syncBuiltinESMExports();
 // No thread loads what it names.
 process.env.NODE_OPTIONS = "--import=./not-there.mjs";

@@ -4,6 +4,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import {
   chmodSync,
   existsSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -54,6 +55,10 @@ const WAYS = {
     cwd: "home",
     lines: ["echo 'EVIL' > ~/project/env"],
   },
+  "the start-up file of bash, by another name": {
+    env: { BASH_ENV: "HOME/named" },
+    lines: ["echo 'EVIL' > ~/named-too", "echo 'EVIL' > ~/named"],
+  },
   "the start-up file of zsh": { shell: "/usr/bin/zsh", lines: ["echo 'EVIL' > ~/.zshenv"] },
   "the start-up file of zsh in a folder that is not there": {
     shell: "/usr/bin/zsh",
@@ -99,6 +104,8 @@ suite("outside of the sandbox", { skip: process.platform === "linux" ? false : "
         if (needs && spawnSync("sh", ["-c", `command -v ${needs}`]).status !== 0) return t.skip(`needs ${needs}`);
         const { root, home, run } = place(t, user, there);
         symlinkSync("real", join(home, "link"));
+        writeFileSync(join(home, "named"), "");
+        linkSync(join(home, "named"), join(home, "named-too"));
         if (needs === "cc") {
           // `first` writes by the descriptor that the first process of the sandbox has.
           for (const [name, at] of Object.entries({ p: "", first: "/proc/self/fd/7" })) {
