@@ -8,8 +8,8 @@ import { unlessFails } from "./plain.js";
 import { turnsOf } from "./ways.js";
 import { isBelow, realPath } from "./write-target.js";
 
-/** The depth to which links are looked for in a folder, and in folders to which they lead; the maximum number of links. */
-const [DEPTH, MAX_LINKS] = [3, 1000];
+/** The depth to which links are looked for in a folder, and in folders elsewhere to which they lead; the maximum number of links. */
+const [DEPTH, MAX_LINKS] = [3, 10_000];
 
 /** @typedef {{ path: string, name: string }} Folder the absolute path of a folder, and the name of the folder for users */
 
@@ -34,20 +34,20 @@ export function checkKept(folders, place, stat) {
   }
 }
 
-/** Returns the links in a folder, and those in the folders to which these lead. @param {string} top absolute */
+/** Returns the links in a folder, and those in the folders elsewhere to which these lead. @param {string} top absolute */
 function linksIn(top) {
   /** @type {Set<string>} */
   const found = new Set();
-  const entered = new Set([top]);
+  const entered = [unlessFails(() => realPath(top)) ?? top];
   const search = (/** @type {string} */ folder, depth = DEPTH) => {
     for (const entry of unlessFails(() => readdirSync(folder, { withFileTypes: true })) ?? []) {
-      const path = join(folder, entry.name);
-      if (entry.isDirectory() && depth > 1) search(path, depth - 1);
+      if (entry.isDirectory() && depth > 1) search(join(folder, entry.name), depth - 1);
       if (!entry.isSymbolicLink()) continue;
+      const path = join(folder, entry.name);
       if (found.add(path).size > MAX_LINKS) throw new Error(`there are more than ${MAX_LINKS} links in ${top}`);
       const target = unlessFails(() => realPath(path)); // A loop leads to nothing.
-      if (target === undefined || entered.has(target)) continue;
-      entered.add(target);
+      if (target === undefined || entered.some((folder) => isBelow(target, folder))) continue;
+      entered.push(target);
       search(target);
     }
   };

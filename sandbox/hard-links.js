@@ -116,11 +116,10 @@ class Search {
     const entries = this.#entriesOf(folder);
     for (const entry of entries) {
       const path = `${folder}/${entry.name}`;
-      if (entry.name.includes(REPLACED)) continue;
-      if (entry.isDirectory()) {
-        if (!this.#except.has(path)) folders.push(path);
-      } else if (entry.isSocket()) this.#sockets.push(path);
-      else if (!entry.isSymbolicLink() && !this.#except.has(path)) this.#addFile(path, folder);
+      if (entry.name.includes(REPLACED) || this.#except.has(path)) continue;
+      if (entry.isDirectory()) folders.push(path);
+      else if (entry.isSocket()) this.#sockets.push(path);
+      else if (!entry.isSymbolicLink()) this.#addFile(path, folder);
     }
     if (entries.some(({ name }) => name.includes(REPLACED)) && hasUnnamed(folder)) this.#close(folder);
     return folders;

@@ -30,6 +30,7 @@ const MAX_NAMED = 5;
 /** The reasons for which a path in the list is read-only. */
 const READ_ONLY = {
   closed: "it cannot be reached or searched",
+  fixed: "a link in it, or the name of nothing, is on the way to what is kept (only new names are refused)",
   kept: "it belongs to a folder that is kept as it is, or a link there leads to it",
   linked: "files there have other names (hard links) elsewhere, which a write would change too",
   tracked: "something hidden is tracked in it, and its absence would be committed",
@@ -344,6 +345,7 @@ export class SandboxSession {
     keys.fixed = [...keys.fixed, ...kept.turns].filter(
       (turn) => dirname(turn) !== "/" && isWritable(dirname(turn)) && !keptNames.some((name) => isBelow(turn, name)),
     );
+    this.#addReadOnly("fixed", [...new Set(keys.fixed.map((turn) => dirname(turn)))]);
     await this.#clean(temporary, watch);
     const cwd = realPath(folderOfCall);
     // Elsewhere it is read-only already, and a path from a file of the project must not be mounted over other mounts.

@@ -34,6 +34,7 @@ function follow(path, look) {
     if (stat?.isDirectory()) folder = next;
     else if (stat?.isSymbolicLink() && turns.push(next) <= MAX_LINKS) {
       const target = readlinkSync(next);
+      if (target.includes("\uFFFD")) throw new Error(`the link ${next} leads to a name that is not UTF-8`);
       if (isAbsolute(target)) folder = "/";
       ahead = [...target.split("/").filter(Boolean), ...ahead];
     } else if (!stat || ahead.length > 0) return { turns: [...turns, next], folder };

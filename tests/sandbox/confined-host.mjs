@@ -24,7 +24,8 @@ async function result(line, index) {
   let confined;
   try {
     const own = index > 0 ? limits.then : undefined;
-    const all = { hidden: [], network: true, ...limits, ...own, notice: "NOTICE", signs: ["read-only file system"] };
+    const signs = ["read-only file system", "operation not permitted"];
+    const all = { hidden: [], network: true, ...limits, ...own, notice: "NOTICE", signs };
     confined = await session.whenFree(() => session.command(id, line, all, { cwd: folder, session: folder }));
   } catch (/** @type {any} */ error) {
     return { refused: error.message };

@@ -17,7 +17,7 @@ const COMMIT = "git rm -q --cached secret; git -c user.name=x -c user.email=x@x 
 /**
  * A way to what must not change. The lines run in `home`: `make` before the session, `attack` confined, `outside` not
  * confined, after each confined line was made.
- * @typedef {{ name: string, make: string, attack: string[], outside?: string, kept: string, is?: RegExp, refused?: RegExp, limits?: object }} Way
+ * @typedef {{ name: string, make: string, attack: string[], outside?: string, kept: string, is?: RegExp, refused?: RegExp, everybody?: boolean, limits?: object }} Way
  * `kept` is a file that must not be `theirs` afterwards.
  */
 /** @type {Way[]} */
@@ -106,6 +106,22 @@ const WAYS = [
     attack: ["echo theirs >dots/settings.json", "echo theirs >new; mv new dots/settings.json; rm dots/settings.json"],
     kept: ".agent/settings.json",
     is: /^mine/,
+  },
+  {
+    name: "a linked file in the agent's folder that has another name",
+    make: "mkdir -p dots .agent; echo mine >dots/settings.json; ln dots/settings.json other; ln -s ../dots/settings.json .agent/settings.json",
+    attack: ["echo theirs >other"],
+    limits: { writable: ["home/"] },
+    kept: ".agent/settings.json",
+    is: /^mine/,
+  },
+  {
+    name: "a link to a name that is not UTF-8",
+    make: "mkdir dots real; ln -s dots/ssh .ssh; ln -s \"$(printf '../real/\\377')\" dots/ssh",
+    attack: ["mkdir \"$(printf 'real/\\377')\"; echo theirs >.ssh/authorized_keys"],
+    kept: ".ssh/authorized_keys",
+    refused: /dots\/ssh leads to a name that is not UTF-8/,
+    everybody: true,
   },
   {
     name: "a link to nothing in the agent's folder",
@@ -202,7 +218,7 @@ function folder(t, user) {
 
 suite("the way to what must not change", { skip: process.platform === "linux" ? false : "needs Linux" }, () => {
   for (const user of variants(USERS))
-    for (const { name, make, attack, outside, limits, kept, is = /^$/, refused } of WAYS)
+    for (const { name, make, attack, outside, limits, kept, is = /^$/, refused, everybody } of WAYS)
       for (const everything of limits ? [false] : [false, true])
         test(`by ${name} stays as it is${everything ? ", where everything is writable" : ""}${user ? ", as an ordinary user" : ""}`, (t) => {
           const { root, shell, run } = folder(t, user);
@@ -223,7 +239,7 @@ suite("the way to what must not change", { skip: process.platform === "linux" ? 
           for (const path of kept.split(" "))
             assert.match(unlessFails(() => readFileSync(join(root, "home", path), "utf8")) ?? "", is);
           // As root nothing is closed.
-          if (refused && user !== 0) assert.match(results.at(-1).refused, refused);
+          if (refused && (everybody || user !== 0)) assert.match(results.at(-1).refused, refused);
           else for (const result of results) assert.equal(result.refused, undefined);
         });
 });
