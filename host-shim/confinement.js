@@ -4,6 +4,7 @@ import { join } from "node:path";
 
 import { absolutePath, Busy, canConfine, messageOf, plainText, realPath, SandboxSession, unlessFails } from "#sandbox";
 
+import { NOT_GRANTED } from "./calls.js";
 import { FileTools } from "./file-tools.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
@@ -23,8 +24,6 @@ const LOOK = "sandbox";
 
 /** The text that follows the output of a killed command of which processes are left. */
 const LEFT = "Processes of a killed command have not ended yet. Until they have, commands and searches are refused.";
-
-const NOT_GRANTED = "the manifest does not grant it";
 
 export class Confinement {
   /** True if the ends of tool calls are observed. */

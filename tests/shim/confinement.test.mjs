@@ -828,7 +828,7 @@ suite("any other call", () => {
   test("is refused without a grant", async (t) => {
     const { root } = project(t);
     const { call } = confining(root, { writable: ["/"] }, { confine: false });
-    assert.match((await call("bash", { command: "true" })).refused, /the manifest does not grant it/);
+    assert.match((await call("bash", { command: "true" })).refused, /The manifest does not grant it/);
     assert.throws(() => new Confinement(/** @type {any} */ ({}), /** @type {any} */ ({}), false).test(true), /grant/);
   });
 });
