@@ -126,8 +126,8 @@ function projectOf(path) {
   return folders.find((folder) => !isBelow(home, folder) && [path, ...ways(path)].some((at) => isBelow(at, folder)));
 }
 
-/** @param {string} path @param {number} mode */
-const isAllowed = (path, mode) => unlessFails(() => accessSync(path, mode) === undefined) === true;
+/** Bun's `accessSync` returns `null`. @param {string} path @param {number} mode */
+const isAllowed = (path, mode) => unlessFails(() => accessSync(path, mode) ?? true) === true;
 
 /** @param {string} path */
 const isFile = (path) => unlessFails(() => statSync(path).isFile()) === true;
