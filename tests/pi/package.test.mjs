@@ -71,9 +71,7 @@ const PACKED = [
     "stats",
   ].map((name) => `cli/runs/${name}.js`),
   ...["data", "nodes", "page", "style", "timeline", "view"].map((name) => `cli/runs/html/${name}.js`),
-  ...["README", "ci", "coming-from", "differences", "evaluating", "glossary", "moving", "performance", "recipes"].map(
-    (name) => `docs/${name}.md`,
-  ),
+  ...["README", "ci", "coming-from", "differences", "evaluating", "moving", "recipes"].map((name) => `docs/${name}.md`),
   ...[
     "budgets",
     "built-in",
