@@ -52,11 +52,14 @@ test(
     const temporary = join(privateFolder(), createHash("sha256").update(root).digest("hex").slice(0, 16));
     for (const path of [root, temporary])
       for (const name of ["sub", "outside"]) mkdirSync(join(path, name), { recursive: true });
-    t.after(() => rmSync(temporary, { recursive: true }));
     for (const name of ["sub/file", "outside/file"]) writeFileSync(join(root, name), "untouched");
     symlinkSync(join(root, "sub"), join(temporary, "link"));
     const swap = spawn("python3", [SWAP, join(temporary, "sub"), join(temporary, "link")]);
-    t.after(() => swap.kill("SIGKILL"));
+    t.after(async () => {
+      swap.kill("SIGKILL");
+      await once(swap, "exit");
+      rmSync(temporary, { recursive: true });
+    });
     await once(swap.stdout, "data");
     const session = new SandboxSession(() => ({ path: join(root, "none"), name: "the agent's folder" }));
     t.after(() => session.end());
