@@ -609,12 +609,14 @@ fn a_wait_and_an_end_are_given_to_a_program() {
     let mut host = Host::with_files(FILES);
     host.files.insert("global/settings.yaml".into(), "onEvent: [tell, x]\n".into());
     let mut pi = host.start();
-    pi.event(Event::SessionStart(SessionReason::Startup));
-    pi.command("workflow", "two Fix it");
     let given = |pi: &mut Pi| -> Vec<String> {
         let calls = std::mem::take(&mut pi.host().calls).into_iter();
         calls.filter(|call| call.starts_with("run-program")).collect()
     };
+    pi.event(Event::SessionStart(SessionReason::Startup));
+    let [named] = &given(&mut pi)[..] else { panic!() };
+    assert!(named.ends_with(" [\"tell\", \"x\"] "), "the host learns what runs outside of the sandbox: {named}");
+    pi.command("workflow", "two Fix it");
     pi.event(Event::AgentStart);
     pi.event(Event::AgentEnd(Some(StopReason::Aborted)));
     pi.event(Event::AgentSettled);

@@ -62,7 +62,6 @@ suite("in plain Node", () => {
       "tool_call",
       "tool_execution_end",
       "tool_execution_start",
-      "tool_result",
       "turn_start",
     ]);
   });
