@@ -1,6 +1,7 @@
 // A guest that panics in any call and any number of times.
 
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -52,7 +53,7 @@ suite("a panic in plain Node", () => {
     "session-compact": (pi) => pi.emit("session_compact"),
     input: (pi) => pi.emit("input", { source: "rpc" }),
     "before-agent-start": (pi) => pi.emit("before_agent_start"),
-    "tool-call": (pi) => pi.emit("tool_call", { toolCallId: "c", toolName: "read" }),
+    "tool-call": (pi) => pi.emit("tool_call", { toolCallId: randomUUID(), toolName: "read" }),
     "execute-tool": (pi) => pi.tool("greet", {}).catch((/** @type {Error} */ { message }) => message),
     "resume-tool": (pi) => pi.tool("greet", { ask: true }).catch((/** @type {Error} */ { message }) => message),
     "run-command": (pi) => pi.command("flag"),
