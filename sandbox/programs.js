@@ -1,5 +1,5 @@
-// What runs outside of the sandbox while an agent works: the programs that this package and its host start, and the files
-// that these read as they start. No confined command can change what of it this user could change.
+// The programs that this package and its host start outside of the sandbox while an agent works, and the files that these
+// programs read as they start. No confined command can change those of them that this user could change.
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, delimiter, join, resolve } from "node:path";

@@ -1,4 +1,4 @@
-// What holds in a run is told when it starts.
+// The start of a run tells the rules that hold in the run.
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";

@@ -34,6 +34,8 @@ async function result(line, index) {
   const { status, stdout, stderr } = spawnSync(shell ?? "/bin/bash", ["-c", confined], {
     cwd: folder,
     encoding: "utf8",
+    // As pi's own: with a socket as standard input, bash may read ~/.bashrc.
+    stdio: ["ignore", "pipe", "pipe"],
   });
   const notice = session.notice(id, stderr);
   session.ended(id);

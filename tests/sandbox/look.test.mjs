@@ -119,7 +119,11 @@ suite("looks before a command line", { skip: process.platform === "linux" ? fals
     // A comparison of each link with each other one takes half a minute.
     assert.ok(performance.now() - start < 25_000);
     assert.ok(turns > 20, `${turns} turns of the event loop`);
-    const { status, stderr } = spawnSync("bash", ["-c", line], { cwd: project, encoding: "utf8" });
+    const { status, stderr } = spawnSync("bash", ["-c", line], {
+      cwd: project,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     end();
     assert.deepEqual([status, /read-only/i.test(stderr)], [1, true], stderr);
   });
@@ -304,7 +308,11 @@ suite("looks before a command line", { skip: process.platform === "linux" ? fals
     linkSync(join(project, ".env"), join(project, ".ENV"));
     const { command } = session(t, project);
     const line = await command("cat .env .ENV; true", undefined, [".env"]);
-    const { stdout, stderr } = spawnSync("bash", ["-c", line], { cwd: project, encoding: "utf8" });
+    const { stdout, stderr } = spawnSync("bash", ["-c", line], {
+      cwd: project,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     assert.deepEqual([stdout, stderr.match(/Permission denied/g)?.length], ["", 2]);
   });
 

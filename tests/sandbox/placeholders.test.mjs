@@ -167,7 +167,11 @@ suite("processes in one project", LINUX, () => {
     const limits = { writable: ["/"], hidden: [], network: true, notice: "" };
     const line = `ls -A ${shared}; touch ${shared}/made-${process.pid}`;
     const confined = await session.command("call", line, limits, { cwd: folder, session: folder });
-    const { stdout, status } = spawnSync("bash", ["-c", confined], { cwd: folder, encoding: "utf8" });
+    const { stdout, status } = spawnSync("bash", ["-c", confined], {
+      cwd: folder,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     session.end();
     assert.deepEqual([stdout, status, existsSync(join(shared, `made-${process.pid}`))], ["", 0, false]);
   });

@@ -1,4 +1,4 @@
-// What one user's sandboxes share: the private folder for temporary files, and folders that are mounted twice.
+// The private folder for temporary files, which all sandboxes of a user share, and folders that are mounted twice.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";

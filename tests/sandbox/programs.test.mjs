@@ -1,4 +1,4 @@
-// What runs outside of the sandbox is not the agent's: programs, libraries and start-up files.
+// Programs, libraries and start-up files that run outside of the sandbox: no command of the agent can change one.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import {

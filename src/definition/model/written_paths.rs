@@ -94,7 +94,7 @@ fn components(path: &str) -> Option<Vec<String>> {
             RUN_DIR_IN_BRACES => found.extend(RUN_DIRS.into_iter().chain([part]).map(Into::into)),
             // The value of an input or an item may have several components.
             part if variables(part).iter().any(is_long) => break,
-            // Where a file system folds names, `ß` is `ss` and `ſ` is `s`.
+            // A file system that folds names takes `ß` for `ss` and `ſ` for `s`.
             part => found.push(part.to_uppercase().to_lowercase()),
         }
     }
